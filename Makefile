@@ -1,0 +1,158 @@
+# GNU make.  To build: a C11 compiler and make.  `make help` lists the targets.
+
+PREFIX = /usr/local
+BINDIR = $(PREFIX)/bin
+MANDIR = $(PREFIX)/share/man
+CFLAGS = -O2 -g
+INSTALL = install
+
+# The user's CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS stand beside ours.
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
+	-Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla
+OUR_CFLAGS = -std=c11 -D_DEFAULT_SOURCE -pthread $(WARNINGS)
+ifeq ($(WERROR),1)
+OUR_CFLAGS += -Werror
+endif
+OUR_LDLIBS = -lm
+
+# What differs between systems; PORTABLE=1 takes the file that needs POSIX only.
+PLATFORM := posix
+ifneq ($(PORTABLE),1)
+ifeq ($(shell uname -s),Linux)
+PLATFORM := linux
+endif
+endif
+
+# One folder a kind of build, so that none disturbs another.
+BUILD = build/plain
+BIN = iperf
+
+SOURCES := $(wildcard src/*.c) src/platform/$(PLATFORM).c
+HEADERS := $(wildcard src/*.h src/platform/*.h)
+OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
+
+# The pure rooms: every unit test is linked with these, its own room and Check,
+# and with nothing else.
+PURE := options plan pace stats wire units out_text out_csv out_json hist abstat
+PURE_OBJECTS := $(filter $(PURE:%=$(BUILD)/src/%.o),$(OBJECTS))
+UNITS := $(patsubst tests/%.c,%,$(wildcard tests/check_*.c))
+UNIT_BINS := $(UNITS:%=$(BUILD)/tests/%)
+# Rooms that a test needs besides the pure ones and its own.
+NEEDS_check_report = clock log stream platform/$(PLATFORM)
+NEEDS_check_sock = clock log platform/$(PLATFORM)
+NEEDS_check_session = clock log
+RELAY = $(BUILD)/tests/relay
+E2E := $(sort $(wildcard tests/e2e/[0-9]*))
+LINT := $(sort $(wildcard tests/lint/[0-9]*))
+
+COMPILE = $(CC) $(OUR_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+LINK = $(CC) -pthread $(CFLAGS) $(LDFLAGS)
+# What the scripts below tests/ need to know.
+TEST_ENV = IPERF='$(abspath $(BIN))' RELAY='$(abspath $(RELAY))' \
+	CC='$(CC)' LINT_CFLAGS='$(OUR_CFLAGS)' BUILD='$(BUILD)'
+
+all: $(BIN)
+
+$(BIN): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(LINK) -o $@ $(OBJECTS) $(OUR_LDLIBS) $(LDLIBS)
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Changed flags or another platform compile everything anew.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMPILE) | $(LINK) $(LDLIBS) | $(PLATFORM)' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(BUILD)/tests/check_%.o: EXTRA_CFLAGS = -Isrc $(shell pkg-config --cflags check)
+
+.SECONDEXPANSION:
+$(BUILD)/tests/check_%: $(BUILD)/tests/check_%.o \
+		$$(filter $$(OBJECTS),$$(PURE_OBJECTS) $(BUILD)/src/%.o \
+		$$(patsubst %,$(BUILD)/src/%.o,$$(NEEDS_check_$$*)))
+	$(LINK) -o $@ $(sort $^) $$(pkg-config --libs check) $(OUR_LDLIBS) \
+		$(LDLIBS)
+
+$(RELAY): tests/relay.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(COMPILE) $(LDFLAGS) -o $@ $<
+
+install: $(BIN)
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
+	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(BINDIR)/iperf
+	$(INSTALL) -m 644 man/iperf.1 $(DESTDIR)$(MANDIR)/man1/iperf.1
+
+# The checks build in folders of their own.  What they need is installed first
+# where that can be done, in a run of make of its own: pkg-config comes from it.
+CHECKED = BUILD=build/check BIN=build/check/iperf WERROR=1
+ASAN = BUILD=build/asan BIN=build/asan/iperf WERROR=1 CFLAGS='-O1 -g \
+	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer'
+TSAN = BUILD=build/tsan BIN=build/tsan/iperf WERROR=1 \
+	CFLAGS='-O1 -g -fsanitize=thread'
+
+check:
+	@tests/deps
+	@$(MAKE) --no-print-directory $(CHECKED) run-all
+check-unit:
+	@tests/deps
+	@$(MAKE) --no-print-directory $(CHECKED) run-unit
+check-e2e:
+	@tests/deps
+	@$(MAKE) --no-print-directory $(CHECKED) run-e2e
+check-asan:
+	@tests/deps
+	@SLOW=1 $(MAKE) --no-print-directory $(ASAN) run-unit-e2e
+check-tsan:
+	@tests/deps
+	@SLOW=1 $(MAKE) --no-print-directory $(TSAN) run-unit-e2e
+check-portable:
+	@tests/deps
+	@$(MAKE) --no-print-directory BUILD=build/portable BIN=build/portable/iperf WERROR=1 \
+		PORTABLE=1 run-unit-e2e
+lint:
+	@tests/deps
+	@$(TEST_ENV) tests/run $(LINT)
+
+run-all: $(BIN) $(UNIT_BINS) $(RELAY)
+	@$(TEST_ENV) tests/run $(UNIT_BINS) $(LINT) $(E2E)
+run-unit: $(UNIT_BINS)
+	@$(TEST_ENV) tests/run $(UNIT_BINS)
+run-e2e: $(BIN) $(RELAY)
+	@$(TEST_ENV) tests/run $(E2E)
+run-unit-e2e: $(BIN) $(UNIT_BINS) $(RELAY)
+	@$(TEST_ENV) tests/run $(UNIT_BINS) $(E2E)
+
+analyze:
+	@$(TEST_ENV) tests/analyze $(SOURCES)
+
+demo: $(BIN)
+	@IPERF=./$(BIN) tests/demo
+
+clean:
+	rm -rf build iperf
+
+help:
+	@echo 'all            the binary, ./iperf'
+	@echo 'install        binary and man page below DESTDIR and PREFIX'
+	@echo 'demo           a TCP and a UDP test over loopback'
+	@echo 'check          unit tests, lint and end-to-end tests'
+	@echo 'check-unit     unit tests alone'
+	@echo 'check-e2e      end-to-end tests alone (as root)'
+	@echo 'check-asan     both under address and undefined sanitizer'
+	@echo 'check-tsan     both under thread sanitizer'
+	@echo 'check-portable both with the code that needs POSIX only'
+	@echo 'analyze        gcc -fanalyzer, clang-tidy, cppcheck'
+	@echo 'lint           layout, man page, headers, include direction'
+	@echo 'clean          removes what was built'
+
+FORCE:
+.PHONY: all install check check-unit check-e2e check-asan check-tsan \
+	check-portable lint run-all run-unit run-e2e run-unit-e2e analyze \
+	demo clean help FORCE
+.SECONDARY:
+
+-include $(OBJECTS:.o=.d) $(UNITS:%=$(BUILD)/tests/%.d)

@@ -1,0 +1,1041 @@
+/*
+ * The table comes first, then what reads one value of each kind, then the
+ * command line, the environment, what concerns two options together, and the
+ * texts made from the table.
+ */
+#include "options.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+#include "wire.h"
+
+#define NSEC_PER_SEC 1000000000
+#define MAX_TIME_NS (INT64_C(21474836) * NSEC_PER_SEC)
+#define MIN_INTERVAL_NS 5000000            /* iperf 2.0.7 and later: 5 ms */
+#define MAX_RATE INT64_C(1000000000000000) /* 1 Pbit/s keeps pace exact */
+#define MAX_LEN (16 << 20)       /* a write larger than 16 MiB: a typo */
+#define MAX_WINDOW (INT_MAX / 2) /* Linux doubles what it is given */
+#define MIN_MSS 88               /* Linux, TCP_MIN_MSS */
+#define MAX_MSS 32767            /* Linux, MAX_TCP_WINDOW */
+
+/* What an argument is, and so which reader takes it. */
+enum kind {
+	OPT_SET,             /* no argument: the field becomes min */
+	OPT_TEXT,            /* anything but nothing */
+	OPT_HOST,            /* a name or an address */
+	OPT_WHOLE,           /* min to max */
+	OPT_BYTES,           /* a size, min to max */
+	OPT_SECONDS,         /* min to max, in nanoseconds */
+	OPT_ZERO_OR_SECONDS, /* the same, or 0 */
+	OPT_RATE,            /* bits or datagrams a second, up to max */
+	OPT_TOS,             /* a number, min to max, or a name */
+	OPT_BIND,            /* address, port and device */
+	OPT_LETTER,          /* one letter out of choices */
+	OPT_LETTERS,         /* letters out of choices: a bit each */
+	OPT_PREFIX,          /* begins with choices, in any case */
+	OPT_CHOICE,          /* one word of choices: its number */
+};
+
+/* Who may be given an option. */
+enum whose {
+	AS_BOTH,
+	AS_SERVER,
+	AS_CLIENT,
+};
+
+struct row {
+	char letter;          /* 0: only long names */
+	const char *names[3]; /* the main one, and others that scripts use */
+	const char *arg;      /* what to call the argument; NULL: takes none */
+	const char *help;
+	enum whose whose;
+	enum kind kind;
+	size_t at; /* the field in struct options, and its size */
+	size_t size;
+	size_t mark; /* the bool that tells that it was given; 0: none */
+	int64_t min;
+	int64_t max;
+	const char *choices;
+	const char *env; /* the variable that gives the same; NULL: none */
+};
+
+#define FIELD(name)                                                            \
+	.at = offsetof(struct options, name),                                  \
+	.size = sizeof(((struct options *)NULL)->name)
+#define MARK(name) .mark = offsetof(struct options, name)
+
+/* Within a side the order is that of --help. */
+/* clang-format off */
+static const struct row table[] = {
+	/* --- a server --- */
+	{ 's', { "server" }, NULL, "wait for clients and receive",
+	  AS_SERVER, OPT_SET, FIELD(side), .min = OPTIONS_SERVER,
+	  .env = "IPERF_SERVER" },
+	{ 'D', { "daemon" }, NULL, "detach and serve in the background",
+	  AS_SERVER, OPT_SET, FIELD(daemonize), .min = true,
+	  .env = "IPERF_DAEMON" },
+	{ '1', { "singleclient" }, NULL, "serve one client at a time",
+	  AS_SERVER, OPT_SET, FIELD(single), .min = true,
+	  .env = "IPERF_SINGLECLIENT" },
+	{ 0, { "one-off" }, NULL, "end after one client",
+	  AS_SERVER, OPT_SET, FIELD(one_off), .min = true },
+	/* --- a client; -n stands before -t, so that of two variables IPERF_TIME
+	 * rules, as in iperf 2 --- */
+	{ 'c', { "client" }, "HOST", "connect to HOST and send",
+	  AS_CLIENT, OPT_HOST, FIELD(host), .env = "IPERF_CLIENT" },
+	{ 'b', { "bandwidth", "bitrate" }, "RATE",
+	  "bits/s, or Npps; 0: unpaced; with -u: 1048576",
+	  AS_CLIENT, OPT_RATE, FIELD(rate), MARK(rate_set), .max = MAX_RATE,
+	  .env = "IPERF_BANDWIDTH" },
+	{ 'n', { "num" }, "BYTES", "send so many bytes, instead of -t",
+	  AS_CLIENT, OPT_BYTES, FIELD(amount_bytes), .min = 1, .max = INT64_MAX,
+	  .env = "IPERF_NUM" },
+	{ 'T', { "ttl" }, "N", "time to live of what is sent, 1 to 255",
+	  AS_CLIENT, OPT_WHOLE, FIELD(ttl), .min = 1, .max = 255,
+	  .env = "IPERF_TTL" },
+	/* --- both --- */
+	{ 'u', { "udp" }, NULL, "use UDP rather than TCP",
+	  AS_BOTH, OPT_SET, FIELD(udp), .min = true, .env = "IPERF_UDP" },
+	{ 'p', { "port" }, "PORT", "listen on or connect to PORT (5001)",
+	  AS_BOTH, OPT_WHOLE, FIELD(port), .min = 1, .max = 65535,
+	  .env = "IPERF_PORT" },
+	{ 't', { "time" }, "SEC",
+	  "client: how long to send (10); server: to serve",
+	  AS_BOTH, OPT_SECONDS, FIELD(time_ns), MARK(time_set), .min = 1,
+	  .max = MAX_TIME_NS, .env = "IPERF_TIME" },
+	{ 'i', { "interval" }, "SEC", "a report row every SEC seconds; 0: none",
+	  AS_BOTH, OPT_ZERO_OR_SECONDS, FIELD(interval_ns),
+	  .min = MIN_INTERVAL_NS, .max = MAX_TIME_NS, .env = "IPERF_INTERVAL" },
+	{ 'P', { "parallel" }, "N", "client: N streams; server: end after N",
+	  AS_BOTH, OPT_WHOLE, FIELD(parallel), MARK(parallel_set), .min = 1,
+	  .max = 65535, .env = "IPERF_PARALLEL" },
+	{ 'l', { "len" }, "BYTES", "size of a write, read or datagram",
+	  AS_BOTH, OPT_BYTES, FIELD(len_bytes), .min = 1, .max = MAX_LEN,
+	  .env = "IPERF_LEN" },
+	{ 'w', { "window" }, "BYTES", "size of the socket buffer",
+	  AS_BOTH, OPT_BYTES, FIELD(window_bytes), .min = 1, .max = MAX_WINDOW,
+	  .env = "TCP_WINDOW_SIZE" },
+	{ 'B', { "bind" }, "ADDR", "HOST, HOST:PORT, HOST%DEV or %DEV",
+	  AS_BOTH, OPT_BIND, FIELD(bind), .env = "IPERF_BIND" },
+	{ '4', { "ipv4" }, NULL, "use IPv4 only",
+	  AS_BOTH, OPT_SET, FIELD(family), .min = 4 },
+	{ '6', { "ipv6" }, NULL, "use IPv6",
+	  AS_BOTH, OPT_SET, FIELD(family), .min = 6 },
+	{ 'V', { "ipv6_domain", "ipv6_domian" }, NULL, "the same as -6",
+	  AS_BOTH, OPT_SET, FIELD(family), .min = 6,
+	  .env = "IPERF_IPV6_DOMAIN" },
+	{ 'M', { "mss" }, "BYTES", "ask for this TCP segment size",
+	  AS_BOTH, OPT_BYTES, FIELD(mss_bytes), .min = MIN_MSS, .max = MAX_MSS,
+	  .env = "IPERF_MSS" },
+	{ 'm', { "print_mss" }, NULL, "print the TCP segment size",
+	  AS_BOTH, OPT_SET, FIELD(print_mss), .min = true,
+	  .env = "IPERF_PRINT_MSS" },
+	{ 'N', { "nodelay" }, NULL, "send small TCP writes at once",
+	  AS_BOTH, OPT_SET, FIELD(nodelay), .min = true,
+	  .env = "IPERF_NODELAY" },
+	{ 'S', { "tos" }, "TOS", "type of service: 0 to 255, or ef, af11 ...",
+	  AS_BOTH, OPT_TOS, FIELD(tos), MARK(tos_set), .max = 255,
+	  .env = "IPERF_TOS" },
+	{ 'Z', { "tcp-congestion", "linux-congestion", "tcp-cca" }, "ALGO",
+	  "TCP congestion control",
+	  AS_BOTH, OPT_TEXT, FIELD(cca), .env = "IPERF_CONGESTION_CONTROL" },
+	{ 'f', { "format" }, "LETTER",
+	  "unit: kmgtp bits, KMGTP bytes, a A any, b B 1",
+	  AS_BOTH, OPT_LETTER, FIELD(format), .choices = "abkmgtpABKMGTP",
+	  .env = "IPERF_FORMAT" },
+	{ 'e', { "enhanced", "enhancedreports" }, NULL, "report more",
+	  AS_BOTH, OPT_SET, FIELD(enhanced), .min = true,
+	  .env = "IPERF_ENHANCEDREPORTS" },
+	{ 'y', { "reportstyle" }, "C", "report in CSV",
+	  AS_BOTH, OPT_PREFIX, FIELD(csv), .choices = "C",
+	  .env = "IPERF_REPORTSTYLE" },
+	/* the order of the letters is that of the bits OPTIONS_NO_... */
+	{ 'x', { "reportexclude" }, "CDMSV",
+	  "no connects, data, sums, settings, server report",
+	  AS_BOTH, OPT_LETTERS, FIELD(exclude), .choices = "CDMSV",
+	  .env = "IPERF_REPORTEXCLUDE" },
+	/* the order of the words is that of enum out_dialect */
+	{ 0, { "output-style" }, "STYLE", "classic, 2.0.2, 2.1 or 2.2",
+	  AS_BOTH, OPT_CHOICE, FIELD(dialect),
+	  .choices = "classic|2.0.2|2.1|2.2" },
+	{ 'o', { "output" }, "FILE", "write the reports to FILE",
+	  AS_BOTH, OPT_TEXT, FIELD(output) },
+	{ 'h', { "help" }, NULL, "print this and end",
+	  AS_BOTH, OPT_SET, FIELD(ask), .min = OPTIONS_HELP },
+	{ 'v', { "version" }, NULL, "print the version and end",
+	  AS_BOTH, OPT_SET, FIELD(ask), .min = OPTIONS_VERSION },
+};
+/* clang-format on */
+
+#define ROWS (sizeof(table) / sizeof(table[0]))
+#define NAMES (sizeof(table[0].names) / sizeof(table[0].names[0]))
+
+/* What a refused value is not.  OPT_WHOLE is followed by its range, what has
+ * choices by these. */
+static const char *const wanted[] = {
+	[OPT_SET] = "", /* reads nothing, refuses nothing */
+	[OPT_TEXT] = "a name: it is empty",
+	[OPT_HOST] = "a host: a name or an address",
+	[OPT_WHOLE] = "a whole number: ",
+	[OPT_BYTES] = "a size: a number of bytes with k, m, g, Ki, Mi or Gi",
+	[OPT_SECONDS] = "a time: seconds, such as 10 or 0.5",
+	[OPT_ZERO_OR_SECONDS] = "a time: seconds, such as 10 or 0.5",
+	[OPT_RATE] = "a rate: a number with k, m, g, Ki, Mi, Gi or pps",
+	[OPT_TOS] = "a type of service: 0 to 255, or a name such as ef or af11",
+	[OPT_BIND] = "a local address: HOST, HOST:PORT, HOST%DEV or [V6]:PORT",
+	[OPT_LETTER] = "one letter of ",
+	[OPT_LETTERS] = "made of letters of ",
+	[OPT_PREFIX] = "a report style: ",
+	[OPT_CHOICE] = "one of ",
+};
+
+/* How an option came to be set, for complaints and for which came last. */
+struct given {
+	char name[32];    /* as typed: "-b", "--band", "IPERF_BANDWIDTH" */
+	const char *text; /* the argument, "" of a flag */
+	unsigned order;   /* counted from 1; 0: not given */
+	bool from_env;
+};
+
+struct parser {
+	struct options *o;
+	struct given given[ROWS]; /* by row; the last one counts */
+	unsigned order;
+	char *why; /* OPTIONS_WHY_BYTES */
+};
+
+/* Leaves one line in why: what was typed may hold line feeds and escapes. */
+__attribute__((format(printf, 2, 3))) static int complain(struct parser *p,
+							  const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(p->why, OPTIONS_WHY_BYTES, fmt, ap);
+	va_end(ap);
+	for (char *c = p->why; *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
+	return -EINVAL;
+}
+
+/* Fields of one byte, of flags and small numbers, up to eight. */
+static void store(struct options *o, const struct row *r, uint64_t value)
+{
+	unsigned char *field = (unsigned char *)o + r->at;
+	uint8_t v8 = (uint8_t)value;
+	uint16_t v16 = (uint16_t)value;
+	uint32_t v32 = (uint32_t)value;
+
+	switch (r->size) {
+	case sizeof(v8):
+		memcpy(field, &v8, sizeof(v8));
+		break;
+	case sizeof(v16):
+		memcpy(field, &v16, sizeof(v16));
+		break;
+	case sizeof(v32):
+		memcpy(field, &v32, sizeof(v32));
+		break;
+	default:
+		assert(r->size == sizeof(value));
+		memcpy(field, &value, sizeof(value));
+	}
+}
+
+static void store_text(struct options *o, const struct row *r, const char *text)
+{
+	assert(r->size == sizeof(text));
+	memcpy((unsigned char *)o + r->at, &text, sizeof(text));
+}
+
+/* --- complaints about one value ------------------------------------------ */
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / NSEC_PER_SEC;
+}
+
+static void range_text(const struct row *r, char *buf, size_t size)
+{
+	switch (r->kind) {
+	case OPT_SECONDS:
+		snprintf(buf, size, "above 0, up to %.10g seconds",
+			 seconds(r->max));
+		break;
+	case OPT_ZERO_OR_SECONDS:
+		snprintf(buf, size, "0, or %.10g to %.10g seconds",
+			 seconds(r->min), seconds(r->max));
+		break;
+	default:
+		snprintf(buf, size, "%lld to %lld", (long long)r->min,
+			 (long long)r->max);
+	}
+}
+
+static int refuse(struct parser *p, const struct row *r, const struct given *g)
+{
+	char range[80] = "";
+
+	if (r->kind == OPT_WHOLE)
+		range_text(r, range, sizeof(range));
+	return complain(p, "%s: \"%.200s\" is not %s%s%s", g->name, g->text,
+			wanted[r->kind], range, r->choices ? r->choices : "");
+}
+
+static int out_of_range(struct parser *p, const struct row *r,
+			const struct given *g)
+{
+	char range[80];
+
+	range_text(r, range, sizeof(range));
+	return complain(p, "%s: \"%.200s\" is out of range: %s", g->name,
+			g->text, range);
+}
+
+/* Keeps a number that a reader of units gave with rc. */
+static int keep(struct parser *p, const struct row *r, const struct given *g,
+		int rc, int64_t value)
+{
+	bool zero = r->kind == OPT_ZERO_OR_SECONDS && value == 0;
+
+	if (rc == -EINVAL)
+		return refuse(p, r, g);
+	if (rc < 0 || ((value < r->min || value > r->max) && !zero))
+		return out_of_range(p, r, g);
+	store(p->o, r, (uint64_t)value);
+	return 0;
+}
+
+/* --- one value of each kind ----------------------------------------------- */
+
+static int read_text(struct parser *p, const struct row *r,
+		     const struct given *g)
+{
+	if (!g->text[0])
+		return refuse(p, r, g);
+	store_text(p->o, r, g->text);
+	return 0;
+}
+
+/* No host begins with a dash: it is an option, and the host was forgotten. */
+static int read_host(struct parser *p, const struct row *r,
+		     const struct given *g)
+{
+	return g->text[0] == '-' ? refuse(p, r, g) : read_text(p, r, g);
+}
+
+static int read_whole(struct parser *p, const struct row *r,
+		      const struct given *g)
+{
+	int64_t value = 0;
+	int rc = units_whole(g->text, 0, &value);
+
+	return keep(p, r, g, rc, value);
+}
+
+static int read_bytes(struct parser *p, const struct row *r,
+		      const struct given *g)
+{
+	uint64_t bytes = 0;
+	int rc = units_size(g->text, &bytes);
+
+	if (rc == 0 && bytes > INT64_MAX)
+		rc = -ERANGE;
+	return keep(p, r, g, rc, (int64_t)bytes);
+}
+
+static int read_seconds(struct parser *p, const struct row *r,
+			const struct given *g)
+{
+	int64_t ns = 0;
+	int rc = units_seconds(g->text, &ns);
+
+	return keep(p, r, g, rc, ns);
+}
+
+/* MEAN,STDEV is a rate of iperf 2 that is not offered, so it is named. */
+static int read_rate(struct parser *p, const struct row *r,
+		     const struct given *g)
+{
+	struct units_rate rate = { 0, 0 };
+
+	if (strchr(g->text, ','))
+		return complain(p, "%s: \"%.200s\": MEAN,STDEV is not offered",
+				g->name, g->text);
+
+	int rc = units_rate(g->text, &rate);
+
+	if (rc == -EINVAL)
+		return refuse(p, r, g);
+	if (rc < 0 || rate.bps > MAX_RATE || rate.pps > MAX_RATE)
+		return out_of_range(p, r, g);
+	assert(r->size == sizeof(rate));
+	memcpy((unsigned char *)p->o + r->at, &rate, sizeof(rate));
+	return 0;
+}
+
+/*
+ * The byte of each name: a code point (DSCP) stands in its upper six bits, RFC
+ * 2474.  iperf 2.1.8 sends le, nqb and nqb2 unshifted (seen on the wire: 0x01,
+ * 0x05, 0x2d), which marks ECN; that fault is not copied.  ac_...: as 2.1.8.
+ */
+static const struct {
+	const char *name;
+	uint8_t tos;
+} tos_names[] = {
+	{ "af11", 0x28 },        { "af12", 0x30 },     { "af13", 0x38 },
+	{ "af21", 0x48 },        { "af22", 0x50 },     { "af23", 0x58 },
+	{ "af31", 0x68 },        { "af32", 0x70 },     { "af33", 0x78 },
+	{ "af41", 0x88 },        { "af42", 0x90 },     { "af43", 0x98 },
+	{ "cs0", 0x00 },         { "cs1", 0x20 },      { "cs2", 0x40 },
+	{ "cs3", 0x60 },         { "cs4", 0x80 },      { "cs5", 0xa0 },
+	{ "cs6", 0xc0 },         { "cs7", 0xe0 },      { "ef", 0xb8 },
+	{ "le", 0x04 },          { "nqb", 0x14 },      { "nqb2", 0xb4 },
+	{ "ac_be", 0x00 },       { "ac_bk", 0x20 },    { "ac_vi", 0x80 },
+	{ "ac_vo", 0xb8 },       { "lowdelay", 0x10 }, { "throughput", 0x08 },
+	{ "reliability", 0x04 },
+};
+
+static int read_tos(struct parser *p, const struct row *r,
+		    const struct given *g)
+{
+	int64_t value = 0;
+
+	for (size_t i = 0; i < sizeof(tos_names) / sizeof(tos_names[0]); i++) {
+		if (strcasecmp(g->text, tos_names[i].name) == 0)
+			return keep(p, r, g, 0, tos_names[i].tos);
+	}
+
+	int rc = units_whole(g->text, 1, &value);
+
+	return keep(p, r, g, rc, value);
+}
+
+static int read_letter(struct parser *p, const struct row *r,
+		       const struct given *g)
+{
+	char letter = g->text[0];
+
+	if (!letter || g->text[1] || !strchr(r->choices, letter))
+		return refuse(p, r, g);
+	store(p->o, r, (unsigned char)letter);
+	return 0;
+}
+
+static int read_letters(struct parser *p, const struct row *r,
+			const struct given *g)
+{
+	unsigned bits = 0;
+
+	if (!g->text[0])
+		return refuse(p, r, g);
+	for (const char *c = g->text; *c; c++) {
+		char upper = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
+		const char *at = strchr(r->choices, upper);
+
+		if (!at)
+			return refuse(p, r, g);
+		bits |= 1u << (at - r->choices);
+	}
+	store(p->o, r, bits);
+	return 0;
+}
+
+static int read_prefix(struct parser *p, const struct row *r,
+		       const struct given *g)
+{
+	if (strncasecmp(g->text, r->choices, strlen(r->choices)) != 0)
+		return refuse(p, r, g);
+	store(p->o, r, true);
+	return 0;
+}
+
+static int read_choice(struct parser *p, const struct row *r,
+		       const struct given *g)
+{
+	const char *word = r->choices;
+
+	for (uint64_t number = 0; *word; number++) {
+		size_t length = strcspn(word, "|");
+
+		if (strlen(g->text) == length &&
+		    memcmp(g->text, word, length) == 0) {
+			store(p->o, r, number);
+			return 0;
+		}
+		word += length + (word[length] == '|');
+	}
+	return refuse(p, r, g);
+}
+
+/* --- the parts of -B ------------------------------------------------------ */
+
+/* Copies length bytes and ends them; false when they do not fit. */
+static bool copy_part(char *to, size_t size, const char *from, size_t length)
+{
+	if (length >= size)
+		return false;
+	memcpy(to, from, length);
+	to[length] = '\0';
+	return true;
+}
+
+/* Linux allows no '/', ':' or blank in a device's name. */
+static bool split_device(struct options *o, const char *text)
+{
+	return text[0] && !text[strcspn(text, "/:% \t\n")] &&
+	       copy_part(o->bind_dev, sizeof(o->bind_dev), text, strlen(text));
+}
+
+/* Splits "PORT" or "PORT%DEV". */
+static bool split_port(struct options *o, const char *text)
+{
+	size_t length = strcspn(text, "%");
+	char digits[8];
+	int64_t port;
+
+	if (!copy_part(digits, sizeof(digits), text, length) ||
+	    units_whole(digits, 0, &port) < 0 || port < 1 || port > 65535)
+		return false;
+	o->bind_port = (uint16_t)port;
+	return !text[length] || split_device(o, text + length + 1);
+}
+
+/* Addresses of a link need their zone: it is a part of the address. */
+static bool zone_is_scope(const struct in6_addr *a)
+{
+	return IN6_IS_ADDR_LINKLOCAL(a) || IN6_IS_ADDR_MC_LINKLOCAL(a) ||
+	       IN6_IS_ADDR_MC_NODELOCAL(a);
+}
+
+/* Splits length bytes that must be an IPv6 literal, with a zone or without. */
+static bool split_v6(struct options *o, const char *text, size_t length)
+{
+	struct in6_addr address;
+
+	if (!copy_part(o->bind_host, sizeof(o->bind_host), text, length))
+		return false;
+
+	char *zone = strchr(o->bind_host, '%');
+
+	if (zone)
+		*zone = '\0';
+	if (inet_pton(AF_INET6, o->bind_host, &address) != 1)
+		return false;
+	if (!zone)
+		return true;
+	if (!zone_is_scope(&address))
+		return split_device(o, zone + 1);
+	*zone = '%';
+	return zone[1] != '\0';
+}
+
+/* Splits "[V6]", "[V6]:PORT", "[V6]%DEV" or "[V6]:PORT%DEV". */
+static bool split_brackets(struct options *o, const char *text)
+{
+	const char *end = strchr(text, ']');
+
+	if (!end || !split_v6(o, text + 1, (size_t)(end - text - 1)))
+		return false;
+	if (end[1] == ':')
+		return split_port(o, end + 2);
+	if (end[1] == '%')
+		return !o->bind_dev[0] && split_device(o, end + 2);
+	return !end[1];
+}
+
+/* Splits "HOST", "HOST:PORT", "HOST%DEV", "HOST:PORT%DEV" or "%DEV". */
+static bool split_name(struct options *o, const char *text)
+{
+	size_t length = strcspn(text, ":%");
+
+	if (!copy_part(o->bind_host, sizeof(o->bind_host), text, length))
+		return false;
+	if (text[length] == '%')
+		return split_device(o, text + length + 1);
+	if (length == 0)
+		return false;
+	return !text[length] || split_port(o, text + length + 1);
+}
+
+static bool split_bind(struct options *o, const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	o->bind_host[0] = '\0';
+	o->bind_dev[0] = '\0';
+	o->bind_port = 0;
+	if (text[0] == '-')
+		return false;
+	if (text[0] == '[')
+		return split_brackets(o, text);
+	if (colon && strchr(colon + 1, ':'))
+		return split_v6(o, text, strlen(text));
+	return split_name(o, text);
+}
+
+static int read_bind(struct parser *p, const struct row *r,
+		     const struct given *g)
+{
+	if (!split_bind(p->o, g->text))
+		return refuse(p, r, g);
+	store_text(p->o, r, g->text);
+	return 0;
+}
+
+/* --- one option ----------------------------------------------------------- */
+
+static int read_value(struct parser *p, const struct row *r,
+		      const struct given *g)
+{
+	switch (r->kind) {
+	case OPT_SET:
+		store(p->o, r, (uint64_t)r->min);
+		return 0;
+	case OPT_TEXT:
+		return read_text(p, r, g);
+	case OPT_HOST:
+		return read_host(p, r, g);
+	case OPT_WHOLE:
+		return read_whole(p, r, g);
+	case OPT_BYTES:
+		return read_bytes(p, r, g);
+	case OPT_SECONDS:
+	case OPT_ZERO_OR_SECONDS:
+		return read_seconds(p, r, g);
+	case OPT_RATE:
+		return read_rate(p, r, g);
+	case OPT_TOS:
+		return read_tos(p, r, g);
+	case OPT_BIND:
+		return read_bind(p, r, g);
+	case OPT_LETTER:
+		return read_letter(p, r, g);
+	case OPT_LETTERS:
+		return read_letters(p, r, g);
+	case OPT_PREFIX:
+		return read_prefix(p, r, g);
+	case OPT_CHOICE:
+		return read_choice(p, r, g);
+	}
+	assert(false);
+	return -EINVAL;
+}
+
+/* name has length bytes and is a prefix of a name of the table. */
+static int set_option(struct parser *p, const struct row *r, const char *name,
+		      size_t length, const char *text, bool from_env)
+{
+	struct given *g = &p->given[r - table];
+
+	if (!copy_part(g->name, sizeof(g->name), name, length))
+		assert(false);
+	g->text = text;
+	g->order = ++p->order;
+	g->from_env = from_env;
+	if (r->mark) {
+		bool yes = true;
+
+		memcpy((unsigned char *)p->o + r->mark, &yes, sizeof(yes));
+	}
+	return read_value(p, r, g);
+}
+
+/* --- the command line ----------------------------------------------------- */
+
+struct words {
+	char *const *next;
+	char *const *end;
+};
+
+static const struct row *row_of_letter(char letter)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		if (table[i].letter == letter && letter)
+			return &table[i];
+	}
+	return NULL;
+}
+
+/* The argument of an option: what is joined to it, else the next word. */
+static int take_argument(struct parser *p, const struct row *r,
+			 const char *name, size_t length, const char *joined,
+			 struct words *words)
+{
+	if (!joined && words->next == words->end)
+		return complain(p, "%.*s: needs an argument: %s", (int)length,
+				name, r->arg);
+	return set_option(p, r, name, length, joined ? joined : *words->next++,
+			  false);
+}
+
+/* "-u", "-su", "-p5001", "-sp" "5001" */
+static int read_short(struct parser *p, const char *word, struct words *words)
+{
+	for (const char *c = word + 1; *c && !p->o->ask; c++) {
+		const struct row *r = row_of_letter(*c);
+		const char name[] = { '-', *c, '\0' };
+
+		if (!r)
+			return complain(p, "unknown option \"%s\"", name);
+		if (r->arg)
+			return take_argument(p, r, name, 2, c[1] ? c + 1 : NULL,
+					     words);
+
+		int rc = set_option(p, r, name, 2, "", false);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* How well name, of length bytes, names r: 2 in full, 1 as a beginning. */
+static int names_row(const struct row *r, const char *name, size_t length)
+{
+	int how = 0;
+
+	for (size_t i = 0; i < NAMES && r->names[i]; i++) {
+		if (strncmp(r->names[i], name, length) != 0)
+			continue;
+		if (!r->names[i][length])
+			return 2;
+		how = 1;
+	}
+	return how;
+}
+
+static int ambiguous(struct parser *p, const char *word, size_t length)
+{
+	char list[256] = "";
+
+	for (size_t i = 0; i < ROWS; i++) {
+		size_t used = strlen(list);
+
+		if (names_row(&table[i], word + 2, length - 2))
+			snprintf(list + used, sizeof(list) - used, "%s--%s",
+				 used ? ", " : "", table[i].names[0]);
+	}
+	return complain(p, "option \"%.*s\" is ambiguous: %s", (int)length,
+			word, list);
+}
+
+/* The row that word names, of length bytes with its dashes. */
+static int find_long(struct parser *p, const char *word, size_t length,
+		     const struct row **row)
+{
+	const struct row *begun = NULL;
+	size_t beginnings = 0;
+
+	for (size_t i = 0; i < ROWS; i++) {
+		switch (names_row(&table[i], word + 2, length - 2)) {
+		case 2:
+			*row = &table[i];
+			return 0;
+		case 1:
+			begun = &table[i];
+			beginnings++;
+		}
+	}
+	if (beginnings == 0 || length == 2)
+		return complain(p, "unknown option \"%.*s\"",
+				(int)(length < 200 ? length : 200), word);
+	if (beginnings > 1)
+		return ambiguous(p, word, length);
+	*row = begun;
+	return 0;
+}
+
+/* "--udp", "--port" "5001", "--port=5001" */
+static int read_long(struct parser *p, const char *word, struct words *words)
+{
+	size_t length = strcspn(word, "=");
+	const char *joined = word[length] ? word + length + 1 : NULL;
+	const struct row *r = NULL;
+	int rc = find_long(p, word, length, &r);
+
+	if (rc < 0)
+		return rc;
+	if (r->arg)
+		return take_argument(p, r, word, length, joined, words);
+	if (joined)
+		return complain(p,
+				"%.*s: \"%.200s\" is too much: it takes no "
+				"argument",
+				(int)length, word, joined);
+	return set_option(p, r, word, length, "", false);
+}
+
+/* Up to the first -h or -v, which leave the rest unread, as with getopt. */
+static int read_words(struct parser *p, int argc, char *const argv[])
+{
+	struct words words = { argv + (argc > 0), argv + argc };
+	bool ended = false; /* by "--" */
+	int rc = 0;
+
+	while (rc == 0 && words.next < words.end && !p->o->ask) {
+		const char *word = *words.next++;
+
+		if (ended || word[0] != '-' || !word[1])
+			rc = complain(p, "stray word \"%.200s\"", word);
+		else if (word[1] != '-')
+			rc = read_short(p, word, &words);
+		else if (word[2])
+			rc = read_long(p, word, &words);
+		else
+			ended = true;
+	}
+	return rc;
+}
+
+/* --- the environment ------------------------------------------------------ */
+
+static const struct given *given(const struct parser *p, char letter)
+{
+	return &p->given[row_of_letter(letter) - table];
+}
+
+static bool fits(const struct row *r, enum options_side side)
+{
+	return r->whose == AS_BOTH ||
+	       r->whose == (side == OPTIONS_SERVER ? AS_SERVER : AS_CLIENT);
+}
+
+/* The side that the command line names, else the environment; of neither or
+ * of both: OPTIONS_NEITHER, for options_check to refuse. */
+static enum options_side named_side(const struct parser *p,
+				    const char *(*env)(const char *))
+{
+	bool server = given(p, 's')->order, client = given(p, 'c')->order;
+
+	if (!server && !client) {
+		server = env(row_of_letter('s')->env) != NULL;
+		client = env(row_of_letter('c')->env) != NULL;
+	}
+	if (server == client)
+		return OPTIONS_NEITHER;
+	return server ? OPTIONS_SERVER : OPTIONS_CLIENT;
+}
+
+/* Variables are defaults: those that are for the other side are left alone. */
+static int read_environment(struct parser *p, const char *(*env)(const char *),
+			    enum options_side side)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct row *r = &table[i];
+		const char *text = r->env ? env(r->env) : NULL;
+
+		if (!text || (side != OPTIONS_NEITHER && !fits(r, side)))
+			continue;
+
+		int rc = set_option(p, r, r->env, strlen(r->env),
+				    r->arg ? text : "", true);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* --- what concerns two options together ----------------------------------- */
+
+static int check_side(struct parser *p)
+{
+	const struct given *server = given(p, 's'), *client = given(p, 'c');
+
+	if (server->order && client->order)
+		return complain(p, "%s: not together with %s", client->name,
+				server->name);
+	if (!server->order && !client->order)
+		return complain(p, "nothing to do: -s waits for clients, "
+				   "-c HOST runs a test, -h tells all options");
+	p->o->side = server->order ? OPTIONS_SERVER : OPTIONS_CLIENT;
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *only = table[i].whose == AS_SERVER
+					   ? "a server (-s)"
+					   : "a client (-c)";
+
+		if (p->given[i].order && !fits(&table[i], p->o->side))
+			return complain(p, "%s: only for %s", p->given[i].name,
+					only);
+	}
+	return 0;
+}
+
+/* A variable is no contradiction: the command line has won by coming last. */
+static int check_family(struct parser *p)
+{
+	static const char v6[] = { '6', 'V' };
+	const struct given *four = given(p, '4');
+
+	for (size_t i = 0; i < sizeof(v6); i++) {
+		const struct given *six = given(p, v6[i]);
+
+		if (four->order && six->order && !six->from_env)
+			return complain(p, "%s: not together with %s",
+					four->name, six->name);
+	}
+	return 0;
+}
+
+static int check_udp(struct parser *p)
+{
+	const struct options *o = p->o;
+	const struct given *len = given(p, 'l'), *rate = given(p, 'b');
+
+	if (!o->udp && o->rate.pps > 0)
+		return complain(p,
+				"%s: \"%.200s\" is not for TCP: pps counts "
+				"datagrams and needs -u",
+				rate->name, rate->text);
+	if (o->udp && len->order &&
+	    (o->len_bytes < OPTIONS_UDP_LEN_MIN ||
+	     o->len_bytes > OPTIONS_UDP_LEN_MAX))
+		return complain(p,
+				"%s: \"%.200s\" is out of range: %d to %d "
+				"with UDP",
+				len->name, len->text, OPTIONS_UDP_LEN_MIN,
+				OPTIONS_UDP_LEN_MAX);
+	return 0;
+}
+
+/* What was not given, where it depends on what was. */
+static void fill_in(struct parser *p)
+{
+	struct options *o = p->o;
+	bool client = o->side == OPTIONS_CLIENT;
+
+	if (given(p, 't')->order > given(p, 'n')->order)
+		o->amount_bytes = 0;
+	if (client && o->udp && !o->rate_set)
+		o->rate.bps = OPTIONS_UDP_BPS;
+	if (client && !o->time_set)
+		o->time_ns = OPTIONS_TIME_NS;
+	if (client && !o->parallel_set)
+		o->parallel = 1;
+}
+
+static int options_check(struct parser *p)
+{
+	int rc = check_side(p);
+
+	if (rc == 0)
+		rc = check_family(p);
+	if (rc == 0)
+		rc = check_udp(p);
+	if (rc == 0 && p->o->side == OPTIONS_SERVER && p->o->bind_port)
+		rc = complain(p, "%s: \"%.200s\": the port of a server is -p",
+			      given(p, 'B')->name, given(p, 'B')->text);
+	if (rc == 0)
+		fill_in(p);
+	return rc;
+}
+
+static void start(struct parser *p, struct options *o, char *why)
+{
+	*o = (struct options){ .port = WIRE_PORT, .format = 'a' };
+	*p = (struct parser){ .o = o, .why = why };
+	why[0] = '\0';
+}
+
+/* The command line is read twice: to know the side, which says what of the
+ * environment is for us, and then over it. */
+int options_parse(struct options *o, int argc, char *const argv[],
+		  const char *(*env)(const char *name),
+		  char why[OPTIONS_WHY_BYTES])
+{
+	struct parser p;
+
+	start(&p, o, why);
+
+	int rc = read_words(&p, argc, argv);
+
+	if (rc < 0 || o->ask != OPTIONS_RUN)
+		return rc;
+	if (env) {
+		enum options_side side = named_side(&p, env);
+
+		start(&p, o, why);
+		rc = read_environment(&p, env, side);
+		if (rc == 0)
+			rc = read_words(&p, argc, argv);
+	}
+	return rc < 0 ? rc : options_check(&p);
+}
+
+/* --- texts from the table ------------------------------------------------- */
+
+static void usage_row(FILE *f, const struct row *r)
+{
+	char name[40];
+	char letter[] = { '-', r->letter, ',', ' ', '\0' };
+
+	snprintf(name, sizeof(name), "--%s%s%s", r->names[0], r->arg ? " " : "",
+		 r->arg ? r->arg : "");
+	fprintf(f, "  %4s%-24s %s\n", r->letter ? letter : "", name, r->help);
+}
+
+void options_usage(FILE *f)
+{
+	static const struct {
+		enum whose whose;
+		const char *title;
+	} groups[] = {
+		{ AS_SERVER, "Server:" },
+		{ AS_CLIENT, "Client:" },
+		{ AS_BOTH, "Both:" },
+	};
+
+	fputs("Usage: iperf -s [options]\n"
+	      "       iperf -c HOST [options]\n"
+	      "       iperf -h | -v\n",
+	      f);
+	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+		fprintf(f, "\n%s\n", groups[g].title);
+		for (size_t i = 0; i < ROWS; i++) {
+			if (table[i].whose == groups[g].whose)
+				usage_row(f, &table[i]);
+		}
+	}
+	fputs("\nRATE: k m g K M G are powers of 10, Ki Mi Gi powers of 2.\n"
+	      "BYTES: k m g K M G and Ki Mi Gi are powers of 2.\n",
+	      f);
+}
+
+void options_version(FILE *f)
+{
+	fprintf(f, "iperf version %s (1 December 2026) pthreads\n",
+		OPTIONS_VERSION_TEXT);
+}
+
+bool options_row(size_t i, char *letter, const char **name, const char **arg,
+		 const char **help)
+{
+	if (i >= ROWS)
+		return false;
+	*letter = table[i].letter;
+	*name = table[i].names[0];
+	*arg = table[i].arg;
+	*help = table[i].help;
+	return true;
+}
+
+int options_decimals(const struct options *o)
+{
+	const int64_t tenth = NSEC_PER_SEC / 10, hundredth = NSEC_PER_SEC / 100;
+
+	if (o->interval_ns % tenth == 0 && o->time_ns % tenth == 0)
+		return 1;
+	if (o->interval_ns % hundredth == 0 && o->time_ns % hundredth == 0)
+		return 2;
+	return 4;
+}

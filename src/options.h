@@ -1,0 +1,106 @@
+/*
+ * options: argv and environment to one struct options, by one table; usage
+ * text.  Pure: reads no clock, opens nothing, prints nothing.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "out.h"
+#include "units.h"
+
+#define OPTIONS_VERSION_TEXT "2.2.100"
+#define OPTIONS_TIME_NS 10000000000 /* iperf 2 default: 10 s */
+#define OPTIONS_UDP_BPS 1048576     /* iperf 2 default */
+#define OPTIONS_TCP_LEN 131072      /* iperf 2.0.5 default */
+#define OPTIONS_UDP_LEN 1470        /* iperf 2 default, IPv4 */
+#define OPTIONS_UDP_LEN_V6 1450     /* iperf 2.1 default, IPv6 */
+#define OPTIONS_UDP_LEN_MIN 16
+#define OPTIONS_UDP_LEN_MAX 65507
+
+enum options_side {
+	OPTIONS_NEITHER,
+	OPTIONS_SERVER,
+	OPTIONS_CLIENT,
+};
+
+/* What the command line asks for instead of a test. */
+enum options_ask {
+	OPTIONS_RUN,
+	OPTIONS_HELP,
+	OPTIONS_VERSION,
+};
+
+/* Letters of -x. */
+#define OPTIONS_NO_CONNECT 1u  /* C */
+#define OPTIONS_NO_DATA 2u     /* D: interval rows and totals of streams */
+#define OPTIONS_NO_SUM 4u      /* M */
+#define OPTIONS_NO_SETTINGS 8u /* S */
+#define OPTIONS_NO_SERVER 16u  /* V: the relayed server report */
+
+/* Constant to everyone once parsed.  Strings point into argv or environ. */
+struct options {
+	enum options_side side;
+	enum options_ask ask;
+	const char *host; /* -c */
+	bool udp;
+	uint16_t port;
+	struct units_rate rate; /* -b; both 0 and rate_set: unpaced */
+	bool rate_set;
+	int64_t time_ns; /* -t; server: how long to serve, 0: for ever */
+	bool time_set;
+	uint64_t amount_bytes; /* -n; above 0 it rules, not time_ns */
+	int64_t interval_ns;   /* -i, 0: totals only */
+	uint32_t len_bytes;    /* -l, 0: the default of protocol and family */
+	uint32_t parallel;     /* -P; server: accepted streams until it ends */
+	bool parallel_set;
+	uint32_t window_bytes; /* -w, 0: the system's */
+	const char *bind;      /* -B as typed, NULL: any */
+	char bind_host[256];   /* its parts: "" or a host or address */
+	char bind_dev[16];     /* "" or a device */
+	uint16_t bind_port;    /* 0: any */
+	char format;           /* -f */
+	bool csv;              /* -y C */
+	unsigned exclude;      /* -x */
+	bool print_mss;        /* -m */
+	uint32_t mss_bytes;    /* -M, 0: the system's */
+	bool nodelay;          /* -N */
+	uint8_t tos;           /* -S */
+	bool tos_set;
+	uint8_t ttl;        /* -T, 0: the system's; multicast 1 */
+	int family;         /* 0: any, 4, 6 */
+	bool daemonize;     /* -D */
+	bool single;        /* -1: one client at a time */
+	bool one_off;       /* --one-off: end after one client */
+	const char *cca;    /* -Z, NULL: the system's */
+	const char *output; /* -o, NULL: stdout */
+	bool enhanced;      /* -e */
+	enum out_dialect dialect;
+};
+
+#define OPTIONS_WHY_BYTES 512
+
+/*
+ * Reads the environment (getenv-like lookup; NULL: none), then argv, in any
+ * order.  0, or -EINVAL with one line for a person in why, which names the
+ * option, what was given and what is allowed.
+ */
+int options_parse(struct options *o, int argc, char *const argv[],
+		  const char *(*env)(const char *name),
+		  char why[OPTIONS_WHY_BYTES]);
+/* The usage text, from the table. */
+void options_usage(FILE *f);
+/* "iperf version 2.2.0 (…) pthreads" */
+void options_version(FILE *f);
+/* One name of option number i as "-b" or "--one-off", its long name without
+ * dashes and its help; false when i is past the end.  For tests and pages. */
+bool options_row(size_t i, char *letter, const char **name, const char **arg,
+		 const char **help);
+/* Decimals of a row's times: 1, 2 or 4, as -i and -t need them. */
+int options_decimals(const struct options *o);
+
+#endif

@@ -1,0 +1,205 @@
+/* Linux: kernel arrival stamps, destination addresses, TCP_INFO. */
+#define _GNU_SOURCE
+
+#include "platform.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+static int set_int(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value)) < 0 ? -errno
+								      : 0;
+}
+
+int platform_tcp_info(int fd, struct platform_tcp *out)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	memset(&info, 0, sizeof(info));
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return -errno;
+	*out = (struct platform_tcp){
+		.retransmits = info.tcpi_total_retrans,
+		.acked_bytes = info.tcpi_bytes_acked,
+		.cwnd_bytes = info.tcpi_snd_cwnd * info.tcpi_snd_mss,
+		.cwnd_packets = info.tcpi_snd_cwnd,
+		.inflight_bytes = info.tcpi_unacked * info.tcpi_snd_mss,
+		.inflight_packets = info.tcpi_unacked,
+		.rtt_us = info.tcpi_rtt,
+		.rttvar_us = info.tcpi_rttvar,
+		.mss = info.tcpi_snd_mss,
+		.mtu = info.tcpi_pmtu,
+	};
+	return 0;
+}
+
+int platform_rx_stamps(int fd)
+{
+	return set_int(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+}
+
+int platform_rx_dest(int fd, int family)
+{
+	int rc = set_int(fd, IPPROTO_IP, IP_PKTINFO, 1);
+
+	if (family == AF_INET6)
+		return set_int(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+	return rc;
+}
+
+int64_t platform_stamp_ns(struct msghdr *msg)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL;
+	     c = CMSG_NXTHDR(msg, c)) {
+		struct timespec ts;
+
+		if (c->cmsg_level != SOL_SOCKET ||
+		    c->cmsg_type != SCM_TIMESTAMPNS)
+			continue;
+		memcpy(&ts, CMSG_DATA(c), sizeof(ts));
+		return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	}
+	return 0;
+}
+
+static void dest_v4(struct sockaddr_storage *addr, const void *data)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	struct in_pktinfo info;
+
+	memcpy(&info, data, sizeof(info));
+	sin.sin_addr = info.ipi_addr;
+	memset(addr, 0, sizeof(*addr));
+	memcpy(addr, &sin, sizeof(sin));
+}
+
+static void dest_v6(struct sockaddr_storage *addr, const void *data)
+{
+	struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6 };
+	struct in6_pktinfo info;
+
+	memcpy(&info, data, sizeof(info));
+	sin6.sin6_addr = info.ipi6_addr;
+	if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr))
+		sin6.sin6_scope_id = info.ipi6_ifindex;
+	memset(addr, 0, sizeof(*addr));
+	memcpy(addr, &sin6, sizeof(sin6));
+}
+
+int platform_dest(struct msghdr *msg, struct sockaddr_storage *addr)
+{
+	int rc = -ENOENT;
+
+	/* a mapped IPv4 datagram on an IPv6 socket carries both: the IPv6
+	 * form is the one that can be used to answer on that socket */
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL;
+	     c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level == IPPROTO_IPV6 &&
+		    c->cmsg_type == IPV6_PKTINFO) {
+			dest_v6(addr, CMSG_DATA(c));
+			return 0;
+		}
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+			dest_v4(addr, CMSG_DATA(c));
+			rc = 0;
+		}
+	}
+	return rc;
+}
+
+/* One control message; returns where its data goes. */
+static void *put_control(struct msghdr *msg, int level, int type, size_t len)
+{
+	memset(msg->msg_control, 0, CMSG_SPACE(len));
+	msg->msg_controllen = CMSG_SPACE(len);
+
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(len);
+	return CMSG_DATA(c);
+}
+
+int platform_source(struct msghdr *msg, const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET) {
+		struct sockaddr_in sin;
+		struct in_pktinfo info = { 0 };
+
+		memcpy(&sin, addr, sizeof(sin));
+		info.ipi_spec_dst = sin.sin_addr;
+		memcpy(put_control(msg, IPPROTO_IP, IP_PKTINFO, sizeof(info)),
+		       &info, sizeof(info));
+		return 0;
+	}
+	if (addr->ss_family == AF_INET6) {
+		struct sockaddr_in6 sin6;
+		struct in6_pktinfo info = { 0 };
+
+		memcpy(&sin6, addr, sizeof(sin6));
+		info.ipi6_addr = sin6.sin6_addr;
+		info.ipi6_ifindex = sin6.sin6_scope_id;
+		memcpy(put_control(msg, IPPROTO_IPV6, IPV6_PKTINFO,
+				   sizeof(info)),
+		       &info, sizeof(info));
+		return 0;
+	}
+	return -EAFNOSUPPORT;
+}
+
+int platform_bind_device(int fd, const char *device)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device,
+		       (socklen_t)strlen(device) + 1) < 0)
+		return -errno;
+	return 0;
+}
+
+int platform_cca_set(int fd, const char *name)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
+		       (socklen_t)strlen(name)) < 0)
+		return -errno;
+	return 0;
+}
+
+int platform_cca_get(int fd, char *name, size_t size)
+{
+	socklen_t len = (socklen_t)size - 1;
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len) < 0)
+		return -errno;
+	name[len] = '\0';
+	return 0;
+}
+
+int platform_unsent_limit(int fd, uint32_t bytes)
+{
+	return set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)bytes);
+}
+
+int platform_unacked(int fd, uint64_t *bytes)
+{
+	int value = 0;
+
+	if (ioctl(fd, SIOCOUTQ, &value) < 0)
+		return -errno;
+	*bytes = value > 0 ? (uint64_t)value : 0;
+	return 0;
+}
+
+int platform_exact_sleep(void)
+{
+	/* the default slack of 50 us is most of what a sleep is late by */
+	return prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) < 0 ? -errno : 0;
+}

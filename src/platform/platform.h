@@ -1,0 +1,57 @@
+/*
+ * platform: what differs between systems.  Each system has one file that
+ * offers every function; where it has nothing to offer the function returns
+ * -ENOTSUP and the caller carries on without.
+ */
+#ifndef PLATFORM_H
+#define PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* Room for the control messages of one received or sent datagram. */
+#define PLATFORM_CONTROL_BYTES 256
+
+/* What the kernel knows of a TCP connection. */
+struct platform_tcp {
+	uint64_t retransmits; /* segments, since the start */
+	uint64_t acked_bytes; /* since the start */
+	uint32_t cwnd_bytes;
+	uint32_t cwnd_packets;
+	uint32_t inflight_bytes;
+	uint32_t inflight_packets;
+	uint32_t rtt_us; /* smoothed */
+	uint32_t rttvar_us;
+	uint32_t mss; /* bytes of payload in a full segment */
+	uint32_t mtu; /* path MTU, 0: unknown */
+};
+
+int platform_tcp_info(int fd, struct platform_tcp *out);
+
+/* Asks the kernel to stamp each arrival, and to tell the local address that
+ * a datagram was sent to.  family: AF_INET or AF_INET6. */
+int platform_rx_stamps(int fd);
+int platform_rx_dest(int fd, int family);
+/* The stamp of a received message on the wall clock, ns; 0: it has none. */
+int64_t platform_stamp_ns(struct msghdr *msg);
+/* The local address that a message was sent to; -ENOENT: it does not say. */
+int platform_dest(struct msghdr *msg, struct sockaddr_storage *addr);
+/* Makes msg, whose msg_control points at PLATFORM_CONTROL_BYTES, leave from
+ * the local address addr. */
+int platform_source(struct msghdr *msg, const struct sockaddr_storage *addr);
+
+/* Ties the socket to a network device. */
+int platform_bind_device(int fd, const char *device);
+/* Sets and reads the congestion control of a TCP socket. */
+int platform_cca_set(int fd, const char *name);
+int platform_cca_get(int fd, char *name, size_t size);
+/* Keeps the bytes that were written but not yet sent below bytes. */
+int platform_unsent_limit(int fd, uint32_t bytes);
+/* Bytes written that the peer has not acknowledged yet. */
+int platform_unacked(int fd, uint64_t *bytes);
+/* Lets the calling thread wake from sleep as exactly as the system can. */
+int platform_exact_sleep(void);
+
+#endif

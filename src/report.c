@@ -1,0 +1,658 @@
+#include "report.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "platform/platform.h"
+
+/* A stream that has not begun is looked at this often. */
+#define LOOK_NS (50 * CLOCK_MS_NS)
+/* A last row shorter than this part of an interval joins the one before. */
+#define SHORT_PART 20
+/* First numbers of streams: what a descriptor was in 2.0.x, or a count. */
+#define ID_CLASSIC 3
+#define ID_CLASSIC_TCP_SERVER 4
+#define ID_COUNTED 1
+
+/* A sum row that waits for the rows of some members. */
+struct pending {
+	struct pending *next;
+	uint64_t row; /* index of the interval, from 0 */
+	struct record record;
+};
+
+/* The streams of one test. */
+struct group {
+	struct group *next;
+	char key[OUT_ADDR_BYTES];
+	uint32_t expected;
+	uint32_t joined;
+	uint32_t ended;
+	bool over;            /* the sum of its totals is printed */
+	bool no_result;       /* a stream found nobody: there is no sum */
+	struct out_conn conn; /* of its first stream */
+	int64_t start_ns;     /* of its first stream to begin */
+	int64_t end_ns;
+	struct stats_snap total;
+	struct out_tcp tcp;   /* of the total */
+	struct pending *sums; /* by row */
+};
+
+/* A stream, as the report follows it. */
+struct entry {
+	struct entry *next;
+	struct stream *s;
+	struct group *group;
+	char key[OUT_ADDR_BYTES];
+	uint32_t expected;
+
+	int64_t start_ns;          /* 0: not yet */
+	uint64_t row;              /* index of the next interval row */
+	struct stats_snap printed; /* up to printed_ns */
+	int64_t printed_ns;
+	uint64_t printed_retransmits;
+	bool held; /* a complete row that its end may still join */
+	struct stats_snap held_snap;
+	int64_t held_ns;
+	bool finished; /* its total is printed */
+};
+
+struct report {
+	const struct options *o;
+	struct out *out;
+	int64_t interval_ns;
+	int64_t short_ns;
+	int next_id; /* counted IDs */
+	struct entry *entries;
+	struct group *groups;
+
+	pthread_mutex_t lock; /* guards the rest */
+	pthread_cond_t changed;
+	bool poked;
+	struct entry *added; /* not seen by a tick yet */
+	unsigned streams;
+};
+
+struct report *report_new(const struct options *o, struct out *out)
+{
+	struct report *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->o = o;
+	r->out = out;
+	r->interval_ns = o->interval_ns;
+	r->short_ns = o->interval_ns / SHORT_PART;
+	r->next_id = ID_COUNTED;
+	if (pthread_mutex_init(&r->lock, NULL) != 0) {
+		free(r);
+		return NULL;
+	}
+	if (clock_cond_init(&r->changed) < 0) {
+		pthread_mutex_destroy(&r->lock);
+		free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void report_free(struct report *r)
+{
+	if (r == NULL)
+		return;
+	pthread_cond_destroy(&r->changed);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+static bool shows(const struct report *r, unsigned part)
+{
+	return (r->o->exclude & part) == 0;
+}
+
+void report_banner(struct report *r, const struct out_banner *b)
+{
+	if (shows(r, OPTIONS_NO_SETTINGS))
+		r->out->writer->banner(r->out, b);
+}
+
+int report_add(struct report *r, struct stream *s, const char *key,
+	       uint32_t expected)
+{
+	struct entry *e = calloc(1, sizeof(*e));
+
+	if (e == NULL)
+		return -ENOMEM;
+	e->s = s;
+	e->expected = expected;
+	(void)snprintf(e->key, sizeof(e->key), "%s", key);
+
+	pthread_mutex_lock(&r->lock);
+	struct entry **at = &r->added;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = e;
+	r->streams++;
+	r->poked = true;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	return 0;
+}
+
+void report_poke(struct report *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->poked = true;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void report_wait(struct report *r, int64_t due_ns)
+{
+	pthread_mutex_lock(&r->lock);
+	while (!r->poked) {
+		if (clock_cond_wait(&r->changed, &r->lock, due_ns) != 0)
+			break;
+	}
+	r->poked = false;
+	pthread_mutex_unlock(&r->lock);
+}
+
+unsigned report_streams(struct report *r)
+{
+	pthread_mutex_lock(&r->lock);
+	unsigned n = r->streams;
+	pthread_mutex_unlock(&r->lock);
+	return n;
+}
+
+/* The classic styles give a stream the lowest free number, as descriptors
+ * did; the later ones count on. */
+static int next_id(struct report *r)
+{
+	int id = r->o->side == OPTIONS_SERVER && !r->o->udp
+			 ? ID_CLASSIC_TCP_SERVER
+			 : ID_CLASSIC;
+	bool taken = true;
+
+	if (r->out->style.dialect == OUT_V21 ||
+	    r->out->style.dialect == OUT_V22)
+		return r->next_id++;
+	for (; taken; id++) {
+		taken = false;
+		for (struct entry *e = r->entries; e != NULL; e = e->next)
+			taken = taken || e->s->conn.id == id;
+		if (!taken)
+			return id;
+	}
+	return id;
+}
+
+/* The open group of this name, or a new one; NULL: no memory. */
+static struct group *join_group(struct report *r, const struct entry *e)
+{
+	struct group *g = r->groups;
+
+	while (g != NULL && (g->over || g->joined >= g->expected ||
+			     strcmp(g->key, e->key) != 0))
+		g = g->next;
+	if (g == NULL) {
+		g = calloc(1, sizeof(*g));
+		if (g == NULL)
+			return NULL;
+		memcpy(g->key, e->key, sizeof(g->key));
+		g->expected = e->expected;
+		g->conn = e->s->conn;
+		g->next = r->groups;
+		r->groups = g;
+	}
+	g->joined++;
+	return g;
+}
+
+static void take_added(struct report *r)
+{
+	pthread_mutex_lock(&r->lock);
+	struct entry *added = r->added;
+
+	r->added = NULL;
+	pthread_mutex_unlock(&r->lock);
+
+	struct entry **at = &r->entries;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	while (added != NULL) {
+		struct entry *e = added;
+
+		added = e->next;
+		e->next = NULL;
+		e->s->conn.id = next_id(r);
+		e->group = join_group(r, e);
+		*at = e;
+		at = &e->next;
+		if (shows(r, OPTIONS_NO_CONNECT))
+			r->out->writer->connected(r->out, &e->s->conn);
+	}
+}
+
+static bool has_sums(const struct group *g)
+{
+	return g != NULL && g->expected > 1;
+}
+
+/* The sum row of this index, made when it does not exist; NULL: no memory. */
+static struct pending *sum_of(struct group *g, uint64_t row)
+{
+	struct pending **at = &g->sums;
+
+	while (*at != NULL && (*at)->row < row)
+		at = &(*at)->next;
+	if (*at != NULL && (*at)->row == row)
+		return *at;
+
+	struct pending *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->row = row;
+	p->next = *at;
+	*at = p;
+	return p;
+}
+
+static void add_to_sum(struct group *g, uint64_t row, const struct record *one)
+{
+	struct pending *p = sum_of(g, row);
+
+	if (p == NULL)
+		return;
+
+	struct record *sum = &p->record;
+
+	if (sum->streams == 0) {
+		*sum = *one;
+		sum->id = -1;
+		sum->sum = true;
+		sum->conn = &g->conn;
+		sum->streams = 1;
+		return;
+	}
+	stats_sum(&sum->d, &one->d);
+	sum->tcp.retransmits += one->tcp.retransmits;
+	if (one->start_ns < sum->start_ns)
+		sum->start_ns = one->start_ns;
+	if (one->end_ns > sum->end_ns)
+		sum->end_ns = one->end_ns;
+	sum->wall_ns = one->wall_ns;
+	sum->streams++;
+}
+
+static void read_tcp(struct entry *e, struct out_tcp *out)
+{
+	struct platform_tcp tcp;
+
+	if (e->s->udp || e->s->receiver ||
+	    platform_tcp_info(e->s->fd, &tcp) < 0)
+		return;
+	*out = (struct out_tcp){
+		.retransmits = tcp.retransmits - e->printed_retransmits,
+		.cwnd_bytes = tcp.cwnd_bytes,
+		.cwnd_packets = tcp.cwnd_packets,
+		.inflight_bytes = tcp.inflight_bytes,
+		.inflight_packets = tcp.inflight_packets,
+		.rtt_us = tcp.rtt_us,
+		.rttvar_us = tcp.rttvar_us,
+		.known = true,
+	};
+}
+
+static struct record make_record(struct report *r, struct entry *e,
+				 int64_t start_ns, int64_t end_ns)
+{
+	struct record rec = {
+		.id = e->s->conn.id,
+		.udp = e->s->udp,
+		.receiver = e->s->receiver,
+		.streams = 1,
+		.conn = &e->s->conn,
+		.start_ns = start_ns - e->start_ns,
+		.end_ns = end_ns - e->start_ns,
+		.wall_ns = clock_wall_ns() - (clock_ns() - end_ns),
+	};
+
+	if (r->out->style.enhanced)
+		read_tcp(e, &rec.tcp);
+	return rec;
+}
+
+/* Prints the row of interval number row, which ended at end_ns. */
+static void print_row(struct report *r, struct entry *e, uint64_t row,
+		      const struct stats_snap *snap, int64_t end_ns)
+{
+	struct record rec = make_record(r, e, e->printed_ns, end_ns);
+
+	stats_diff(&rec.d, snap, &e->printed);
+	e->printed = *snap;
+	e->printed_ns = end_ns;
+	e->printed_retransmits += rec.tcp.retransmits;
+	e->row = row + 1;
+	if (shows(r, OPTIONS_NO_DATA))
+		r->out->writer->interval(r->out, &rec);
+	if (has_sums(e->group))
+		add_to_sum(e->group, row, &rec);
+}
+
+/* May the stream's end come so soon that it belongs to this row?  Then the
+ * row waits for a moment. */
+static bool end_is_near(const struct report *r, const struct entry *e,
+			const struct stats_snap *snap, int64_t now_ns)
+{
+	const struct stream *s = e->s;
+
+	if (s->expect_ns > 0)
+		return now_ns + 2 * r->short_ns >= e->start_ns + s->expect_ns;
+	if (s->expect_bytes > 0)
+		return snap->bytes + (snap->bytes - e->printed.bytes) /
+					     (SHORT_PART / 2) >=
+		       s->expect_bytes;
+	return true;
+}
+
+/* Closes the interval whose end has passed at now_ns. */
+static void cut_row(struct report *r, struct entry *e, int64_t now_ns)
+{
+	struct stats_snap snap;
+	int64_t passed = (now_ns - e->start_ns) / r->interval_ns;
+
+	if ((uint64_t)passed <= e->row)
+		return;
+	stream_snap(e->s, &snap);
+	if (end_is_near(r, e, &snap, now_ns)) {
+		e->held = true;
+		e->held_snap = snap;
+		e->held_ns = now_ns;
+		return;
+	}
+	print_row(r, e, (uint64_t)passed - 1, &snap, now_ns);
+}
+
+static uint64_t row_at(const struct report *r, const struct entry *e,
+		       int64_t ns)
+{
+	uint64_t row = (uint64_t)((ns - e->start_ns) / r->interval_ns);
+
+	return row > 0 ? row - 1 : 0;
+}
+
+static bool moved(const struct stats_snap *a, const struct stats_snap *b)
+{
+	return a->bytes != b->bytes || a->packets != b->packets ||
+	       a->lost != b->lost || a->duplicate != b->duplicate ||
+	       a->too_late != b->too_late || a->late != b->late;
+}
+
+/* The rows that are still open when the stream has ended at end_ns. */
+static void last_rows(struct report *r, struct entry *e, int64_t end_ns,
+		      const struct stats_snap *snap)
+{
+	if (e->held && end_ns - e->held_ns >= r->short_ns)
+		print_row(r, e, row_at(r, e, e->held_ns), &e->held_snap,
+			  e->held_ns);
+	e->held = false;
+	/* the end is a time of the data, so it may lie before the last tick */
+	if (end_ns <= e->printed_ns && !moved(snap, &e->printed))
+		return;
+	if (end_ns - e->printed_ns < r->short_ns && e->row > 0 &&
+	    !moved(snap, &e->printed))
+		return;
+	print_row(r, e, e->row, snap,
+		  end_ns > e->printed_ns ? end_ns : e->printed_ns);
+}
+
+static void add_to_total(struct entry *e, const struct stats_snap *snap,
+			 int64_t end_ns)
+{
+	struct group *g = e->group;
+
+	if (g == NULL)
+		return;
+	if (g->ended == 0 || e->start_ns < g->start_ns)
+		g->start_ns = e->start_ns;
+	if (g->ended == 0 || end_ns > g->end_ns)
+		g->end_ns = end_ns;
+	stats_sum(&g->total, snap);
+	g->ended++;
+}
+
+/* The stream has ended: its last row and its total. */
+static void finish(struct report *r, struct entry *e, int64_t end_ns)
+{
+	struct stats_snap snap;
+
+	e->finished = true;
+	if (e->s->no_result) {
+		if (e->group != NULL)
+			e->group->no_result = true;
+		return;
+	}
+	stream_snap(e->s, &snap);
+	if (e->start_ns == 0)
+		e->start_ns = e->printed_ns = end_ns;
+	if (r->interval_ns > 0)
+		last_rows(r, e, end_ns, &snap);
+	add_to_total(e, &snap, end_ns);
+
+	struct record rec;
+
+	e->printed_retransmits = 0; /* the total has them all */
+	rec = make_record(r, e, e->start_ns, end_ns);
+	rec.total = true;
+	rec.d = snap;
+	if (e->group != NULL) {
+		e->group->tcp.retransmits += rec.tcp.retransmits;
+		e->group->tcp.known = rec.tcp.known;
+	}
+	if (e->s->note[0] != '\0')
+		r->out->writer->note(r->out, rec.id, e->s->note);
+	if (shows(r, OPTIONS_NO_DATA))
+		r->out->writer->last(r->out, &rec);
+}
+
+/* Does what is due for one stream; returns when it is due again. */
+static int64_t follow(struct report *r, struct entry *e, int64_t now_ns)
+{
+	int64_t end_ns =
+		atomic_load_explicit(&e->s->end_ns, memory_order_acquire);
+
+	if (e->start_ns == 0) {
+		e->start_ns = atomic_load(&e->s->start_ns);
+		e->printed_ns = e->start_ns;
+	}
+	if (e->finished)
+		return INT64_MAX;
+	if (end_ns != 0) {
+		finish(r, e, end_ns);
+		return INT64_MAX;
+	}
+	/* what is missing settles first, and the end may join the last row */
+	if (e->start_ns == 0 || atomic_load(&e->s->ending))
+		return now_ns + LOOK_NS;
+	if (r->interval_ns == 0)
+		return INT64_MAX;
+	if (e->held && now_ns - e->held_ns >= r->short_ns) {
+		print_row(r, e, row_at(r, e, e->held_ns), &e->held_snap,
+			  e->held_ns);
+		e->held = false;
+	}
+	if (!e->held)
+		cut_row(r, e, now_ns);
+	if (e->held)
+		return e->held_ns + r->short_ns;
+	return e->start_ns + (int64_t)(e->row + 1) * r->interval_ns;
+}
+
+/* Have all members printed the row of this index? */
+static bool row_complete(const struct report *r, const struct group *g,
+			 uint64_t row)
+{
+	for (const struct entry *e = r->entries; e != NULL; e = e->next) {
+		if (e->group == g && !e->finished && e->row <= row)
+			return false;
+	}
+	return true;
+}
+
+static void print_sums(struct report *r, struct group *g)
+{
+	while (g->sums != NULL && row_complete(r, g, g->sums->row)) {
+		struct pending *p = g->sums;
+
+		g->sums = p->next;
+		if (shows(r, OPTIONS_NO_SUM))
+			r->out->writer->interval(r->out, &p->record);
+		free(p);
+	}
+}
+
+static bool all_ended(const struct report *r, const struct group *g)
+{
+	for (const struct entry *e = r->entries; e != NULL; e = e->next) {
+		if (e->group == g && !e->finished)
+			return false;
+	}
+	return true;
+}
+
+static void print_total(struct report *r, struct group *g)
+{
+	struct record rec = {
+		.id = -1,
+		.sum = true,
+		.udp = g->conn.udp,
+		.receiver = r->o->side == OPTIONS_SERVER,
+		.total = true,
+		.streams = g->joined,
+		.conn = &g->conn,
+		.end_ns = g->end_ns - g->start_ns,
+		.wall_ns = clock_wall_ns() - (clock_ns() - g->end_ns),
+		.d = g->total,
+		.tcp = g->tcp,
+	};
+
+	if (shows(r, OPTIONS_NO_SUM))
+		r->out->writer->last(r->out, &rec);
+}
+
+static void follow_group(struct report *r, struct group *g)
+{
+	if (g->over)
+		return;
+	if (has_sums(g))
+		print_sums(r, g);
+	if (!all_ended(r, g))
+		return;
+	if (has_sums(g) && !g->no_result)
+		print_total(r, g);
+	g->over = true;
+}
+
+/* What the server said, as a row on the client. */
+static void print_server_report(struct report *r, struct entry *e)
+{
+	const struct wire_report *w = &e->s->report;
+	struct record rec = {
+		.id = e->s->conn.id,
+		.udp = true,
+		.receiver = true,
+		.relayed = true,
+		.total = true,
+		.streams = 1,
+		.conn = &e->s->conn,
+		.end_ns = w->duration_ns,
+		.wall_ns = clock_wall_ns(),
+		.d = {
+			.bytes = w->bytes,
+			.packets = w->total > w->lost ? w->total - w->lost : 0,
+			.lost = w->lost,
+			.late = w->out_of_order,
+			.jitter_ns = w->jitter_ns,
+		},
+	};
+
+	if (shows(r, OPTIONS_NO_SERVER))
+		r->out->writer->server_report(r->out, &rec);
+}
+
+/* Lets go of streams that are closed, with the server's word about them
+ * once their whole group has ended. */
+static void release(struct report *r)
+{
+	struct entry **at = &r->entries;
+
+	while (*at != NULL) {
+		struct entry *e = *at;
+
+		if (!e->finished || !atomic_load(&e->s->closed) ||
+		    (e->s->has_report && e->group != NULL && !e->group->over)) {
+			at = &e->next;
+			continue;
+		}
+		if (e->s->has_report)
+			print_server_report(r, e);
+		*at = e->next;
+		atomic_store(&e->s->reported, true);
+		free(e);
+		pthread_mutex_lock(&r->lock);
+		r->streams--;
+		pthread_mutex_unlock(&r->lock);
+	}
+}
+
+static bool has_entries(const struct report *r, const struct group *g)
+{
+	for (const struct entry *e = r->entries; e != NULL; e = e->next) {
+		if (e->group == g)
+			return true;
+	}
+	return false;
+}
+
+static void free_groups(struct report *r)
+{
+	struct group **at = &r->groups;
+
+	while (*at != NULL) {
+		struct group *g = *at;
+
+		if (!g->over || has_entries(r, g)) {
+			at = &g->next;
+			continue;
+		}
+		*at = g->next;
+		free(g);
+	}
+}
+
+int64_t report_tick(struct report *r, int64_t now_ns)
+{
+	int64_t due_ns = INT64_MAX;
+
+	take_added(r);
+	for (struct entry *e = r->entries; e != NULL; e = e->next) {
+		int64_t e_due_ns = follow(r, e, now_ns);
+
+		if (e_due_ns < due_ns)
+			due_ns = e_due_ns;
+	}
+	for (struct group *g = r->groups; g != NULL; g = g->next)
+		follow_group(r, g);
+	release(r);
+	free_groups(r);
+	return due_ns;
+}

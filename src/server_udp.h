@@ -1,0 +1,30 @@
+/*
+ * server_udp: the UDP side of a server.  One thread receives what comes to
+ * the port, tells the peers apart and answers their end markers.
+ */
+#ifndef SERVER_UDP_H
+#define SERVER_UDP_H
+
+#include <stdbool.h>
+
+#include "options.h"
+#include "report.h"
+
+struct server_udp;
+
+/* Serves on fd, of this address family, from a thread of its own, and
+ * reports to r.  NULL: no memory or no thread. */
+struct server_udp *server_udp_start(int fd, int family, const struct options *o,
+				    struct report *r);
+/* Tests accepted so far. */
+unsigned server_udp_accepted(const struct server_udp *u);
+/* True when no test runs, and no peer has asked for its report lately. */
+bool server_udp_quiet(const struct server_udp *u);
+/* No new tests from now on. */
+void server_udp_refuse(struct server_udp *u);
+/* Ends what runs, with its partial report, and the thread. */
+void server_udp_stop(struct server_udp *u);
+/* Frees it; the report has let go of its streams. */
+void server_udp_free(struct server_udp *u);
+
+#endif

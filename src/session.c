@@ -1,0 +1,374 @@
+#include "session.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 4096
+/* Sane bound of a difference of two hosts' clocks: 68 years in ns. */
+#define TRANSIT_MAX_NS ((int64_t)2147483647 * 1000000000)
+
+struct session_table {
+	struct session *bucket[BUCKETS];
+	size_t count;
+};
+
+struct session_table *session_table_new(void)
+{
+	return calloc(1, sizeof(struct session_table));
+}
+
+static void free_one(struct session *s, void *table)
+{
+	session_drop(table, s);
+}
+
+void session_table_free(struct session_table *t)
+{
+	if (t == NULL)
+		return;
+	session_each(t, free_one, t);
+	free(t);
+}
+
+size_t session_count(const struct session_table *t)
+{
+	return t->count;
+}
+
+bool session_key(struct session_key *key, const struct sockaddr_storage *from)
+{
+	/* cleared as a whole: keys are compared with memcmp */
+	memset(key, 0, sizeof(*key));
+	key->family = (uint16_t)from->ss_family;
+	if (from->ss_family == AF_INET) {
+		struct sockaddr_in sin;
+
+		memcpy(&sin, from, sizeof(sin));
+		memcpy(key->addr, &sin.sin_addr, sizeof(sin.sin_addr));
+		key->port = sin.sin_port;
+		return true;
+	}
+	if (from->ss_family == AF_INET6) {
+		struct sockaddr_in6 sin6;
+
+		memcpy(&sin6, from, sizeof(sin6));
+		memcpy(key->addr, &sin6.sin6_addr, sizeof(sin6.sin6_addr));
+		key->port = sin6.sin6_port;
+		key->scope = sin6.sin6_scope_id;
+		return true;
+	}
+	return false;
+}
+
+/* FNV-1a over the key's bytes. */
+static size_t bucket_of(const struct session_key *key)
+{
+	const uint8_t *p = (const uint8_t *)key;
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < sizeof(*key); i++)
+		hash = (hash ^ p[i]) * 16777619u;
+	return hash % BUCKETS;
+}
+
+struct session *session_find(const struct session_table *t,
+			     const struct session_key *key)
+{
+	struct session *s = t->bucket[bucket_of(key)];
+
+	while (s != NULL && memcmp(&s->key, key, sizeof(*key)) != 0)
+		s = s->next;
+	return s;
+}
+
+struct session *session_add(struct session_table *t,
+			    const struct session_key *key)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	size_t b = bucket_of(key);
+
+	if (s == NULL)
+		return NULL;
+	s->key = *key;
+	s->next = t->bucket[b];
+	t->bucket[b] = s;
+	t->count++;
+	return s;
+}
+
+void session_drop(struct session_table *t, struct session *s)
+{
+	struct session **at = &t->bucket[bucket_of(&s->key)];
+
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	t->count--;
+	free(s);
+}
+
+void session_each(struct session_table *t,
+		  void (*visit)(struct session *s, void *arg), void *arg)
+{
+	for (size_t b = 0; b < BUCKETS; b++) {
+		struct session *s = t->bucket[b];
+
+		while (s != NULL) {
+			struct session *next = s->next;
+
+			visit(s, arg);
+			s = next;
+		}
+	}
+}
+
+bool session_opens(const uint8_t *p, size_t n)
+{
+	enum wire_layout layout;
+	struct wire_udp h;
+
+	return wire_udp_layout(p, n, &layout) == 0 &&
+	       wire_udp_decode(p, n, layout, &h) == 0 && h.seq >= 0;
+}
+
+/* Where the client header stands, and whether this layout has one. */
+static size_t header_offset(enum wire_layout layout)
+{
+	switch (layout) {
+	case WIRE_LEGACY:
+		return WIRE_UDP_LEGACY_BYTES;
+	case WIRE_MODERN:
+		return WIRE_UDP_BYTES;
+	case WIRE_LEGACY_C:
+	case WIRE_MODERN_C:
+	case WIRE_SMALL_TRIP:
+		break;
+	}
+	return 0;
+}
+
+/* Reads the client header of a datagram that has room for it. */
+static void read_client(struct session *s, enum wire_layout layout,
+			const uint8_t *p, size_t n)
+{
+	size_t at = header_offset(layout);
+
+	if (at == 0 || n < at + WIRE_BASE_BYTES ||
+	    wire_client_decode(p + at, n - at, &s->client) < 0)
+		return;
+	s->layout = layout;
+	s->has_client = true;
+	s->ours = s->client.has_ext &&
+		  wire_is_ours(s->client.version_u, s->client.version_l);
+}
+
+/* Legacy clients and our own number from 0, modern iperf 2 from 1. */
+static int64_t first_number(const struct session *s)
+{
+	if (s->layout == WIRE_LEGACY || s->layout == WIRE_LEGACY_C || s->ours)
+		return 0;
+	return 1;
+}
+
+void session_begin(struct session *s, const uint8_t *p, size_t n,
+		   int64_t arrival_ns)
+{
+	struct session fresh = {
+		.key = s->key,
+		.next = s->next,
+		.owner = s->owner,
+		.first_ns = arrival_ns,
+		.last_ns = arrival_ns,
+		.total = -1,
+	};
+	struct wire_udp h = { 0 };
+
+	*s = fresh;
+	if (wire_udp_layout(p, n, &s->layout) < 0)
+		return;
+	(void)wire_udp_decode(p, n, s->layout, &h);
+	read_client(s, s->layout, p, n);
+	s->base = h.seq == 0 ? 0 : first_number(s);
+	s->first_sent_ns = h.sent_ns;
+	s->last_sent_ns = h.sent_ns;
+}
+
+static void add_transit(struct session_transit *t, int64_t transit_ns)
+{
+	if (transit_ns > TRANSIT_MAX_NS || transit_ns < -TRANSIT_MAX_NS)
+		return;
+	if (t->count == 0 || transit_ns < t->min_ns)
+		t->min_ns = transit_ns;
+	if (t->count == 0 || transit_ns > t->max_ns)
+		t->max_ns = transit_ns;
+	/* the sum is only sent where it means something: it may wrap never */
+	if (__builtin_add_overflow(t->sum_ns, transit_ns, &t->sum_ns))
+		t->sum_ns = 0;
+	t->count++;
+}
+
+/* A client that ends at number -n has sent n datagrams; one that starts at
+ * 1 counts the marker as its last. */
+static void see_marker(struct session *s, const struct wire_udp *h,
+		       int64_t arrival_ns)
+{
+	int64_t n = h->seq == INT64_MIN ? INT64_MAX : -h->seq;
+
+	s->phase = SESSION_SETTLING;
+	s->marker_ns = arrival_ns;
+	s->marker_sent_ns = h->sent_ns;
+	s->total = s->base == 1 && n < INT64_MAX ? n + 1 : n;
+}
+
+static enum session_verdict see_open(struct session *s, int64_t arrival_ns,
+				     const struct wire_udp *h)
+{
+	if (h->seq < 0) {
+		see_marker(s, h, arrival_ns);
+		return SESSION_MARKER;
+	}
+	if (h->seq == 0)
+		s->base = 0;
+	s->last_ns = arrival_ns;
+	s->last_sent_ns = h->sent_ns;
+	s->datagrams++;
+	return SESSION_DATA;
+}
+
+static enum session_verdict see_over(const struct session *s,
+				     const struct wire_udp *h)
+{
+	if (h->seq < 0)
+		return SESSION_REPEAT;
+	if (h->seq <= 1 && h->sent_ns > s->marker_sent_ns)
+		return SESSION_RENEW;
+	return SESSION_IGNORE;
+}
+
+/* A datagram too short for the client header told the kind for the time
+ * being: the first long enough one decides. */
+static void judge_again(struct session *s, const uint8_t *p, size_t n)
+{
+	enum wire_layout layout;
+
+	if (wire_udp_layout(p, n, &layout) < 0)
+		return;
+	read_client(s, layout, p, n);
+	if (s->ours)
+		s->base = 0;
+}
+
+enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
+				 int64_t arrival_ns, int64_t wall_ns,
+				 struct wire_udp *h)
+{
+	s->bytes_in += n;
+	if (!s->has_client)
+		judge_again(s, p, n);
+	if (wire_udp_decode(p, n, s->layout, h) < 0)
+		return SESSION_IGNORE;
+	switch (s->phase) {
+	case SESSION_OPEN:
+		add_transit(&s->transit, wall_ns - h->sent_ns);
+		return see_open(s, arrival_ns, h);
+	case SESSION_SETTLING:
+		return h->seq < 0 ? SESSION_IGNORE : SESSION_DATA;
+	case SESSION_OVER:
+		break;
+	}
+	return see_over(s, h);
+}
+
+static int64_t mean_gap(const struct session *s)
+{
+	if (s->datagrams < 2)
+		return 0;
+	return (s->last_ns - s->first_ns) / (int64_t)(s->datagrams - 1);
+}
+
+/* Four gaps of a slow sender, or the fixed limit. */
+static int64_t idle_limit(const struct session *s)
+{
+	int64_t gaps_ns = 4 * mean_gap(s);
+
+	return gaps_ns > SESSION_IDLE_NS ? gaps_ns : SESSION_IDLE_NS;
+}
+
+bool session_done(const struct session *s, bool missing, int64_t now_ns)
+{
+	switch (s->phase) {
+	case SESSION_OPEN:
+		return now_ns - s->last_ns > idle_limit(s);
+	case SESSION_SETTLING:
+		return !missing || now_ns - s->marker_ns >= SESSION_SETTLE_NS;
+	case SESSION_OVER:
+		break;
+	}
+	return false;
+}
+
+int64_t session_end_ns(const struct session *s)
+{
+	if (s->phase == SESSION_OPEN)
+		return s->last_ns + mean_gap(s);
+
+	int64_t took_ns = s->marker_ns - s->marker_sent_ns;
+	int64_t before_ns = s->last_ns - s->last_sent_ns;
+
+	if (took_ns - before_ns <= SESSION_REPEATED_NS)
+		return s->marker_ns;
+
+	int64_t by_stamps =
+		s->first_ns + (s->marker_sent_ns - s->first_sent_ns);
+
+	if (by_stamps < s->last_ns)
+		return s->last_ns;
+	return by_stamps < s->marker_ns ? by_stamps : s->marker_ns;
+}
+
+void session_finish(struct session *s, const struct stats_snap *counted,
+		    bool enhanced, int64_t now_ns)
+{
+	s->end_ns = session_end_ns(s);
+
+	int64_t span_ns = s->end_ns - s->first_ns;
+	uint64_t total = stats_sent(counted);
+	const struct session_transit *t = &s->transit;
+	struct wire_report r = {
+		.legacy =
+			s->layout == WIRE_LEGACY || s->layout == WIRE_LEGACY_C,
+		.enhanced = enhanced,
+		.bytes = counted->bytes,
+		.duration_ns = span_ns,
+		.lost = counted->lost,
+		.out_of_order = counted->late,
+		.total = total,
+		.jitter_ns = counted->jitter_ns,
+		.transit_min_ns = t->min_ns,
+		.transit_max_ns = t->max_ns,
+		.transit_sum_ns = t->sum_ns,
+		.transit_mean_ns =
+			t->count > 0 ? t->sum_ns / (int64_t)t->count : 0,
+		.transit_count = t->count,
+		.pps = span_ns > 0 ? (uint64_t)((double)total * 1e9 /
+						(double)span_ns)
+				   : 0,
+	};
+
+	s->report_bytes = wire_report_encode(s->report, &r);
+	s->phase = SESSION_OVER;
+	s->over_ns = now_ns;
+}
+
+bool session_may_answer(const struct session *s)
+{
+	return s->report_bytes > 0 &&
+	       s->bytes_out + s->report_bytes <= 3 * s->bytes_in;
+}
+
+bool session_forget(const struct session *s, int64_t now_ns)
+{
+	return s->phase == SESSION_OVER &&
+	       now_ns - s->over_ns >= SESSION_KEEP_NS;
+}

@@ -1,0 +1,138 @@
+/*
+ * session: who sent this datagram, and what does it mean?  The table of the
+ * UDP peers of a server, and the course of one peer's test from its first
+ * datagram to the report that is kept for its repeated end markers.  Pure:
+ * the caller brings datagrams and times; no socket, no clock.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "stats.h"
+#include "wire.h"
+
+/* After the end marker, late datagrams are awaited this long while some are
+ * missing. */
+#define SESSION_SETTLE_NS STATS_LATE_AFTER_NS
+/* A finished session's report is kept so long for repeated markers. */
+#define SESSION_KEEP_NS 20000000000
+/* A session without datagrams ends after this, or four of its gaps. */
+#define SESSION_IDLE_NS 30000000000
+/* A marker that took this much longer than the last datagram is a repeated
+ * one: the first was lost. */
+#define SESSION_REPEATED_NS 40000000
+
+/* A peer's address and port; compared as a whole. */
+struct session_key {
+	uint8_t addr[16];
+	uint32_t scope;
+	uint16_t family;
+	uint16_t port;
+};
+
+enum session_phase {
+	SESSION_OPEN,     /* data come */
+	SESSION_SETTLING, /* the marker came, some numbers are missing */
+	SESSION_OVER,     /* the report is fixed */
+};
+
+/* What a datagram of a known peer is. */
+enum session_verdict {
+	SESSION_IGNORE, /* too short, or it comes too late to matter */
+	SESSION_DATA,   /* to be counted, as number .seq of .sent_ns */
+	SESSION_MARKER, /* the end; total is known now */
+	SESSION_REPEAT, /* the end again: answer with the same report */
+	SESSION_RENEW,  /* the first datagram of a new test */
+};
+
+/* One-way transit times, as 2.1 and 2.2 servers report them; the clocks need
+ * not agree, so they may be negative. */
+struct session_transit {
+	int64_t min_ns;
+	int64_t max_ns;
+	int64_t sum_ns;
+	uint64_t count;
+};
+
+struct session {
+	struct session_key key;
+	enum session_phase phase;
+	enum wire_layout layout;
+	struct wire_client client; /* of the first datagram that has room */
+	bool has_client;
+	bool ours;    /* the client carries our mark */
+	int64_t base; /* its first number: 0, or 1 of modern iperf 2 */
+
+	uint64_t datagrams;    /* data datagrams seen */
+	int64_t first_ns;      /* arrival of the first datagram */
+	int64_t last_ns;       /* arrival of the last one that counts */
+	int64_t first_sent_ns; /* the sender's stamps of these */
+	int64_t last_sent_ns;
+	struct session_transit transit;
+
+	int64_t marker_ns;      /* arrival of the first marker seen */
+	int64_t marker_sent_ns; /* its stamp */
+	int64_t end_ns;         /* the end of the test, from the rules */
+	int64_t over_ns;        /* when the report was fixed */
+	int64_t total;          /* the number behind the last; -1: unknown */
+
+	uint64_t bytes_in;  /* all that came from this peer */
+	uint64_t bytes_out; /* all that was answered */
+	uint8_t report[WIRE_REPORT_BYTES];
+	size_t report_bytes; /* 0: none yet */
+
+	void *owner;          /* the caller's own part */
+	struct session *next; /* in its chain */
+};
+
+struct session_table;
+
+struct session_table *session_table_new(void);
+/* Frees the table and its sessions; their owners are the caller's. */
+void session_table_free(struct session_table *t);
+size_t session_count(const struct session_table *t);
+/* The key of an address of family AF_INET or AF_INET6; false: another. */
+bool session_key(struct session_key *key, const struct sockaddr_storage *from);
+struct session *session_find(const struct session_table *t,
+			     const struct session_key *key);
+/* NULL: no memory.  There must be none with this key. */
+struct session *session_add(struct session_table *t,
+			    const struct session_key *key);
+void session_drop(struct session_table *t, struct session *s);
+/* Calls visit for each; it may drop the one that it is called with. */
+void session_each(struct session_table *t,
+		  void (*visit)(struct session *s, void *arg), void *arg);
+
+/* Would this datagram of an unknown peer open a session? */
+bool session_opens(const uint8_t *p, size_t n);
+/* Begins (again) with the datagram that opens it. */
+void session_begin(struct session *s, const uint8_t *p, size_t n,
+		   int64_t arrival_ns);
+/* What is this datagram, and its header?  To be asked of each one, the one
+ * that opened the session included.  wall_ns is the same moment on the wall
+ * clock, for the transit times. */
+enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
+				 int64_t arrival_ns, int64_t wall_ns,
+				 struct wire_udp *h);
+/* True when the time has come to fix the report: the marker came and nothing
+ * is missing any more (missing: as stats_rx_missing says), or it settled long
+ * enough, or the peer has been silent too long. */
+bool session_done(const struct session *s, bool missing, int64_t now_ns);
+/* When the test ended, on the line of the arrivals (product rules: the first
+ * marker's own time; by the sender's stamps when that was lost; without a
+ * marker one mean gap behind the last datagram). */
+int64_t session_end_ns(const struct session *s);
+/* Fixes the report from what was counted; it is over at now_ns. */
+void session_finish(struct session *s, const struct stats_snap *counted,
+		    bool enhanced, int64_t now_ns);
+/* True while one more report keeps what this peer was sent below three times
+ * of what came from it. */
+bool session_may_answer(const struct session *s);
+/* True when a finished session has been kept long enough. */
+bool session_forget(const struct session *s, int64_t now_ns);
+
+#endif

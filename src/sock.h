@@ -1,0 +1,64 @@
+/*
+ * sock: names to addresses, sockets opened, tuned, bound and connected,
+ * endpoint names.  Functions return 0 (or a descriptor or count) or a
+ * negative errno and print nothing.
+ */
+#ifndef SOCK_H
+#define SOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "options.h"
+
+#define SOCK_ADDRS_MAX 16
+/* A connect that takes longer than this has failed. */
+#define SOCK_CONNECT_MS 20000
+
+struct sock_addr {
+	struct sockaddr_storage ss;
+	socklen_t len;
+};
+
+/*
+ * Addresses of host (NULL: the wildcard) and port; family 0, 4 or 6.
+ * Returns how many, at least 1, or -ENOENT with the resolver's words in why.
+ */
+int sock_resolve(const char *host, uint16_t port, int family, bool udp,
+		 struct sock_addr *list, size_t max, const char **why);
+/* The address as text, with its zone; port may be NULL. */
+void sock_text(const struct sock_addr *addr, char *buf, size_t size,
+	       uint16_t *port);
+void sock_set_port(struct sock_addr *addr, uint16_t port);
+bool sock_is_multicast(const struct sock_addr *addr);
+
+#define SOCK_WHAT_BYTES 80
+
+/* A socket with every option that must be set before it is bound, connected
+ * or listening.  On failure what names the culprit: -Z: "nosuch", or
+ * "socket". */
+int sock_open(const struct sock_addr *addr, const struct options *o,
+	      char what[SOCK_WHAT_BYTES]);
+int sock_bind(int fd, const struct sock_addr *addr);
+/* Binds to addr and, for TCP, listens. */
+int sock_listen(int fd, const struct sock_addr *addr, bool udp);
+/* Connects within SOCK_CONNECT_MS; -EINTR once *stop is not 0. */
+int sock_connect(int fd, const struct sock_addr *addr, bool udp,
+		 const _Atomic int *stop);
+/* Raises the receive buffer as far as the system allows, up to bytes. */
+void sock_raise_receive(int fd, uint32_t bytes);
+/* Bounds how long a blocked send or receive lasts; 0: without limit. */
+int sock_send_limit(int fd, int64_t ns);
+int sock_receive_limit(int fd, int64_t ns);
+
+/* The socket buffer as granted, bytes as the system counts them. */
+uint64_t sock_window(int fd, bool send);
+/* Bytes of payload in a full segment of a TCP socket; 0: unknown. */
+unsigned sock_mss(int fd);
+/* The two ends' names. */
+int sock_local(int fd, struct sock_addr *addr);
+int sock_peer(int fd, struct sock_addr *addr);
+
+#endif

@@ -1,0 +1,547 @@
+#include "stats.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#define LINE_BYTES 64u /* a cache line */
+#define WORD_BITS 64u
+#define WORDS (STATS_WINDOW / WORD_BITS)
+
+/* Open gaps that are told apart.  In the first half of them each keeps its own
+ * time; beyond that a gap joins the one before it when both were seen within
+ * 1/GAPS_EXACT of the time to wait, and is settled with that one. */
+#define GAPS 512u
+#define GAPS_EXACT (GAPS / 2u)
+
+/* The jitter is kept as 16 times its value (RFC 3550 A.8); a difference of two
+ * transit times is cut here (18 years) so that this fits. */
+#define TRANSIT_STEP_MAX_NS (INT64_MAX / 16)
+
+/* A time without the numbers that were due. */
+struct outage {
+	int64_t began_ns;  /* arrival of the number below it */
+	int64_t length_ns; /* until the number above it; 0: one was not there */
+};
+
+/* Numbers that were found missing at one moment. */
+struct gap {
+	uint64_t up_to;       /* all missing numbers below, not in older gaps */
+	int64_t seen_ns;      /* arrival of the number that showed it */
+	uint64_t numbers;     /* its size when it was seen */
+	struct outage outage; /* of the largest, where several have joined */
+};
+
+/* Numbers are below 2^63 and the one after the highest may be 2^63 itself, so
+ * they are unsigned in here. */
+struct stats_rx {
+	/* What other threads read. */
+	_Alignas(LINE_BYTES) struct counter bytes;
+	struct counter packets;
+	struct counter jitter_ns;
+	struct counter lost;
+	struct counter late;
+	struct counter too_late;
+	struct counter duplicate;
+	struct counter gaps_lost;
+	struct counter gap_max;
+	struct counter gap_max_ns;
+	struct counter gap_began_ns;
+
+	/* What each datagram needs. */
+	_Alignas(LINE_BYTES) uint64_t next; /* highest received + 1 */
+	uint64_t missing;     /* neither come nor settled, below next */
+	int64_t settle_at_ns; /* when the oldest gap is due */
+	int64_t transit_ns;   /* of the last one received */
+	uint64_t jitter_x16;
+	int64_t top_ns; /* arrival of the highest number */
+	bool any;       /* at least one was received */
+
+	/* What only gaps need. */
+	_Alignas(LINE_BYTES) uint64_t base;
+	uint64_t settled; /* no number below is open; lags while none misses */
+	uint64_t run;     /* lost numbers in one row right below settled */
+	int64_t late_after_ns;
+	int64_t join_ns; /* gaps closer than this may join */
+	unsigned gap_first;
+	unsigned gap_count;
+	void *block; /* as allocated */
+
+	struct gap gaps[GAPS]; /* a ring: seen_ns and up_to only rise */
+	/* A ring of bits: 1 for each of the last STATS_WINDOW numbers that
+	 * came, even if too late: settled tells which of them were lost. */
+	uint64_t came[WORDS];
+};
+
+/* Counts what is part of another count that was raised before: who sees this
+ * one sees that one too.  To be read with get_part, before the whole. */
+static void add_part(struct counter *c, uint64_t n)
+{
+	uint64_t v = atomic_load_explicit(&c->v, memory_order_relaxed);
+
+	atomic_store_explicit(&c->v, v + n, memory_order_release);
+}
+
+static uint64_t get_part(const struct counter *c)
+{
+	return atomic_load_explicit(&c->v, memory_order_acquire);
+}
+
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+static int64_t sub_saturated(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	if (__builtin_sub_overflow(a, b, &difference))
+		return b < 0 ? INT64_MAX : INT64_MIN;
+	return difference;
+}
+
+/* The ring of bits. */
+
+static uint64_t *came_word(struct stats_rx *rx, uint64_t number)
+{
+	return &rx->came[number % STATS_WINDOW / WORD_BITS];
+}
+
+static uint64_t came_bit(uint64_t number)
+{
+	return UINT64_C(1) << number % WORD_BITS;
+}
+
+/* How many numbers from this one on share its word, of those below limit. */
+static unsigned in_word(uint64_t number, uint64_t limit)
+{
+	unsigned room = WORD_BITS - (unsigned)(number % WORD_BITS);
+
+	return limit - number < room ? (unsigned)(limit - number) : room;
+}
+
+static void clear_came(struct stats_rx *rx, uint64_t from, uint64_t limit)
+{
+	while (from < limit) {
+		unsigned n = in_word(from, limit);
+		uint64_t ones = UINT64_MAX >> (WORD_BITS - n);
+
+		*came_word(rx, from) &= ~(ones << from % WORD_BITS);
+		from += n;
+	}
+}
+
+/* The ring of open gaps. */
+
+static struct gap *gap_at(struct stats_rx *rx, unsigned i)
+{
+	return &rx->gaps[(rx->gap_first + i) % GAPS];
+}
+
+static void plan_settling(struct stats_rx *rx)
+{
+	rx->settle_at_ns = INT64_MAX;
+	if (rx->gap_count > 0)
+		rx->settle_at_ns = add_saturated(gap_at(rx, 0)->seen_ns,
+						 rx->late_after_ns);
+}
+
+static bool gaps_join(const struct stats_rx *rx, int64_t apart_ns)
+{
+	return apart_ns == 0 || rx->gap_count == GAPS ||
+	       (rx->gap_count >= GAPS_EXACT && apart_ns < rx->join_ns);
+}
+
+static void gap_push(struct stats_rx *rx, const struct gap *gap)
+{
+	if (rx->gap_count > 0) {
+		struct gap *newest = gap_at(rx, rx->gap_count - 1);
+		int64_t apart_ns = sub_saturated(gap->seen_ns, newest->seen_ns);
+
+		/* Times that step back count as the same moment. */
+		if (gaps_join(rx, apart_ns < 0 ? 0 : apart_ns)) {
+			newest->up_to = gap->up_to;
+			if (gap->numbers > newest->numbers) {
+				newest->numbers = gap->numbers;
+				newest->outage = gap->outage;
+			}
+			return;
+		}
+	}
+	*gap_at(rx, rx->gap_count++) = *gap;
+	plan_settling(rx);
+}
+
+static void gap_pop(struct stats_rx *rx)
+{
+	rx->gap_first = (rx->gap_first + 1) % GAPS;
+	rx->gap_count--;
+	plan_settling(rx);
+}
+
+/* Settlement. */
+
+static void new_longest(struct stats_rx *rx, const struct outage *outage)
+{
+	counter_set(&rx->gap_max_ns, (uint64_t)outage->length_ns);
+	counter_set(&rx->gap_began_ns, (uint64_t)outage->began_ns);
+	atomic_store_explicit(&rx->gap_max.v, rx->run, memory_order_release);
+}
+
+/* The next n numbers are lost. */
+static void lose(struct stats_rx *rx, uint64_t n, const struct outage *outage)
+{
+	counter_add(&rx->lost, n);
+	if (rx->run == 0)
+		add_part(&rx->gaps_lost, 1);
+	rx->run += n;
+	if (rx->run > counter_get(&rx->gap_max))
+		new_longest(rx, outage);
+}
+
+/* Settles the n numbers of the lowest n bits, run by run. */
+static void settle_bits(struct stats_rx *rx, uint64_t bits, unsigned n,
+			const struct outage *outage)
+{
+	while (n > 0) {
+		bool here = bits & 1;
+		uint64_t others = here ? ~bits : bits;
+		unsigned same = n;
+
+		if (others != 0 && (unsigned)__builtin_ctzll(others) < n)
+			same = (unsigned)__builtin_ctzll(others);
+		if (here) {
+			rx->run = 0;
+		} else {
+			rx->missing -= same;
+			lose(rx, same, outage);
+		}
+		n -= same;
+		if (n > 0)
+			bits >>= same;
+	}
+}
+
+static void settle_gap(struct stats_rx *rx, const struct gap *gap,
+		       uint64_t limit)
+{
+	while (rx->settled < limit) {
+		unsigned n = in_word(rx->settled, limit);
+		uint64_t bits = *came_word(rx, rx->settled);
+
+		settle_bits(rx, bits >> rx->settled % WORD_BITS, n,
+			    &gap->outage);
+		rx->settled += n;
+	}
+}
+
+/* Nothing is missing: all numbers from settled to next have come. */
+static void all_settled(struct stats_rx *rx)
+{
+	if (rx->settled < rx->next) {
+		rx->settled = rx->next;
+		rx->run = 0;
+	}
+	rx->gap_first = 0;
+	rx->gap_count = 0;
+	plan_settling(rx);
+}
+
+/* What is missing below limit is lost from now on.  While a number is missing
+ * there is a gap that it belongs to. */
+static void settle_to(struct stats_rx *rx, uint64_t limit)
+{
+	while (rx->missing > 0 && rx->settled < limit) {
+		const struct gap *gap = gap_at(rx, 0);
+
+		settle_gap(rx, gap, limit < gap->up_to ? limit : gap->up_to);
+		if (rx->settled == gap->up_to)
+			gap_pop(rx);
+	}
+	if (rx->missing == 0)
+		all_settled(rx);
+}
+
+/* Jitter, RFC 3550 6.4.1: J += (|D| - J) / 16, over arrivals. */
+static void add_jitter(struct stats_rx *rx, int64_t transit_ns)
+{
+	int64_t step = sub_saturated(transit_ns, rx->transit_ns);
+	uint64_t size = step < 0 ? -(uint64_t)step : (uint64_t)step;
+
+	if (size > TRANSIT_STEP_MAX_NS)
+		size = TRANSIT_STEP_MAX_NS;
+	/* Rounding to the nearest leaves no bias. */
+	rx->jitter_x16 += size - ((rx->jitter_x16 + 8) >> 4);
+	counter_set(&rx->jitter_ns, (rx->jitter_x16 + 8) >> 4);
+}
+
+static void receive(struct stats_rx *rx, uint32_t bytes, int64_t sent_ns,
+		    int64_t arrival_ns)
+{
+	int64_t transit_ns = sub_saturated(arrival_ns, sent_ns);
+
+	counter_add(&rx->packets, 1);
+	counter_add(&rx->bytes, bytes);
+	if (rx->any)
+		add_jitter(rx, transit_ns);
+	rx->transit_ns = transit_ns;
+	rx->any = true;
+}
+
+static struct outage outage_until(const struct stats_rx *rx, int64_t seen_ns)
+{
+	int64_t length_ns = sub_saturated(seen_ns, rx->top_ns);
+
+	if (!rx->any)
+		return (struct outage){ .began_ns = seen_ns };
+	return (struct outage){ .began_ns = rx->top_ns,
+				.length_ns = length_ns < 0 ? 0 : length_ns };
+}
+
+/* The numbers from next up to this one have not come.  What leaves the window
+ * by that is lost at once, however many they are. */
+static void open_gap(struct stats_rx *rx, uint64_t number, int64_t seen_ns)
+{
+	uint64_t oldest = number > STATS_WINDOW ? number - STATS_WINDOW : 0;
+	struct gap gap = { .up_to = number,
+			   .seen_ns = seen_ns,
+			   .numbers = number - rx->next,
+			   .outage = outage_until(rx, seen_ns) };
+
+	settle_to(rx, oldest);
+	if (rx->next < oldest) {
+		lose(rx, oldest - rx->next, &gap.outage);
+		rx->next = oldest;
+		rx->settled = oldest;
+	}
+	clear_came(rx, rx->next, number);
+	rx->missing += number - rx->next;
+	rx->next = number;
+	gap_push(rx, &gap);
+}
+
+static void set_came(struct stats_rx *rx, uint64_t number)
+{
+	*came_word(rx, number) |= came_bit(number);
+}
+
+/* The number next has come; its bit is that of an older number. */
+static void advance(struct stats_rx *rx, int64_t arrival_ns)
+{
+	if (rx->missing > 0 && rx->next - rx->settled >= STATS_WINDOW)
+		settle_to(rx, rx->next - STATS_WINDOW + 1);
+	set_came(rx, rx->next);
+	rx->next++;
+	rx->top_ns = arrival_ns;
+}
+
+static bool in_window(const struct stats_rx *rx, uint64_t number)
+{
+	return rx->next - number <= STATS_WINDOW;
+}
+
+/* A number below next: true when it was waited for. */
+static bool fill(struct stats_rx *rx, uint64_t number)
+{
+	if (number < rx->base) {
+		rx->base = number;
+		if (in_window(rx, number))
+			set_came(rx, number);
+		return true;
+	}
+	if (!in_window(rx, number)) {
+		counter_add(&rx->too_late, 1);
+		return false;
+	}
+	if (*came_word(rx, number) & came_bit(number)) {
+		counter_add(&rx->duplicate, 1);
+		return false;
+	}
+	set_came(rx, number);
+	if (number < rx->settled) {
+		counter_add(&rx->too_late, 1);
+		return false;
+	}
+	if (--rx->missing == 0)
+		all_settled(rx);
+	return true;
+}
+
+/* Until a number came the base can still move down as if it were asked for. */
+static bool starts_below(struct stats_rx *rx, uint64_t number)
+{
+	if (number >= rx->base || rx->next != rx->base)
+		return false;
+	rx->base = number;
+	rx->next = number;
+	rx->settled = number;
+	return true;
+}
+
+struct stats_rx *stats_rx_new(int64_t base, int64_t late_after_ns)
+{
+	/* Pages that are never touched need not exist, so no aligned_alloc and
+	 * memset. */
+	char *block = calloc(1, sizeof(struct stats_rx) + LINE_BYTES - 1);
+	struct stats_rx *rx;
+
+	assert(base >= 0 && late_after_ns >= 0);
+	if (block == NULL)
+		return NULL;
+	rx = (void *)(block + (-(uintptr_t)block & (LINE_BYTES - 1)));
+	rx->block = block;
+	rx->base = (uint64_t)base;
+	rx->next = rx->base;
+	rx->settled = rx->base;
+	rx->late_after_ns = late_after_ns;
+	rx->join_ns = late_after_ns / GAPS_EXACT + 1;
+	plan_settling(rx);
+	return rx;
+}
+
+void stats_rx_free(struct stats_rx *rx)
+{
+	if (rx != NULL)
+		free(rx->block);
+}
+
+void stats_rx_add(struct stats_rx *rx, int64_t seq, uint32_t bytes,
+		  int64_t sent_ns, int64_t arrival_ns)
+{
+	uint64_t number = (uint64_t)seq;
+
+	assert(seq >= 0);
+	if (arrival_ns >= rx->settle_at_ns)
+		stats_rx_settle(rx, arrival_ns);
+	if (number < rx->next && !starts_below(rx, number)) {
+		if (fill(rx, number)) {
+			receive(rx, bytes, sent_ns, arrival_ns);
+			add_part(&rx->late, 1);
+		}
+		return;
+	}
+	if (number > rx->next)
+		open_gap(rx, number, arrival_ns);
+	advance(rx, arrival_ns);
+	receive(rx, bytes, sent_ns, arrival_ns);
+}
+
+void stats_rx_from_zero(struct stats_rx *rx)
+{
+	bool below_lost = rx->settled > rx->base && in_window(rx, rx->base) &&
+			  !(*came_word(rx, rx->base) & came_bit(rx->base));
+
+	if (starts_below(rx, 0) || rx->base == 0)
+		return;
+	/* a run of its own, unless the numbers behind it are lost as well */
+	counter_add(&rx->lost, rx->base);
+	if (!below_lost)
+		add_part(&rx->gaps_lost, 1);
+	if (counter_get(&rx->gap_max) == 0)
+		add_part(&rx->gap_max, rx->base);
+	if (in_window(rx, 0))
+		clear_came(rx, 0, rx->base);
+	rx->base = 0;
+}
+
+void stats_rx_settle(struct stats_rx *rx, int64_t now_ns)
+{
+	while (rx->gap_count > 0 && now_ns >= rx->settle_at_ns)
+		settle_to(rx, gap_at(rx, 0)->up_to);
+}
+
+bool stats_rx_missing(const struct stats_rx *rx, int64_t total)
+{
+	return rx->missing > 0 || (total >= 0 && (uint64_t)total > rx->next);
+}
+
+void stats_rx_end(struct stats_rx *rx, int64_t total)
+{
+	if (total >= 0 && (uint64_t)total > rx->next)
+		open_gap(rx, (uint64_t)total, rx->top_ns);
+	settle_to(rx, rx->next);
+}
+
+/* Parts before the whole: late before packets, gaps before lost. */
+void stats_rx_snap(const struct stats_rx *rx, struct stats_snap *out)
+{
+	*out = (struct stats_snap){ .gap_max = get_part(&rx->gap_max) };
+	out->gap_max_ns = (int64_t)counter_get(&rx->gap_max_ns);
+	out->gap_began_ns = (int64_t)counter_get(&rx->gap_began_ns);
+	out->gaps = get_part(&rx->gaps_lost);
+	out->late = get_part(&rx->late);
+	out->lost = counter_get(&rx->lost);
+	out->too_late = counter_get(&rx->too_late);
+	out->duplicate = counter_get(&rx->duplicate);
+	out->jitter_ns = (int64_t)counter_get(&rx->jitter_ns);
+	out->bytes = counter_get(&rx->bytes);
+	out->packets = counter_get(&rx->packets);
+}
+
+void stats_io_snap(const struct stats_io *io, struct stats_snap *out)
+{
+	*out = (struct stats_snap){
+		.bytes = counter_get(&io->bytes),
+		.packets = counter_get(&io->calls),
+		.errors = counter_get(&io->errors),
+		.blocked = counter_get(&io->blocked),
+	};
+}
+
+/* out may be one of the two. */
+void stats_diff(struct stats_snap *out, const struct stats_snap *now,
+		const struct stats_snap *before)
+{
+	*out = (struct stats_snap){
+		.bytes = now->bytes - before->bytes,
+		.packets = now->packets - before->packets,
+		.lost = now->lost - before->lost,
+		.late = now->late - before->late,
+		.too_late = now->too_late - before->too_late,
+		.duplicate = now->duplicate - before->duplicate,
+		.gaps = now->gaps - before->gaps,
+		.errors = now->errors - before->errors,
+		.blocked = now->blocked - before->blocked,
+		.gap_max = now->gap_max,
+		.gap_max_ns = now->gap_max_ns,
+		.gap_began_ns = now->gap_began_ns,
+		.jitter_ns = now->jitter_ns,
+	};
+}
+
+static bool longer_gap(const struct stats_snap *a, const struct stats_snap *b)
+{
+	if (a->gap_max != b->gap_max)
+		return a->gap_max > b->gap_max;
+	return a->gap_max_ns > b->gap_max_ns;
+}
+
+void stats_sum(struct stats_snap *sum, const struct stats_snap *one)
+{
+	sum->bytes += one->bytes;
+	sum->packets += one->packets;
+	sum->lost += one->lost;
+	sum->late += one->late;
+	sum->too_late += one->too_late;
+	sum->duplicate += one->duplicate;
+	sum->gaps += one->gaps;
+	sum->errors += one->errors;
+	sum->blocked += one->blocked;
+	if (longer_gap(one, sum)) {
+		sum->gap_max = one->gap_max;
+		sum->gap_max_ns = one->gap_max_ns;
+		sum->gap_began_ns = one->gap_began_ns;
+	}
+	if (one->jitter_ns > sum->jitter_ns)
+		sum->jitter_ns = one->jitter_ns;
+}
+
+uint64_t stats_sent(const struct stats_snap *s)
+{
+	return s->packets + s->lost;
+}

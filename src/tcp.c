@@ -1,0 +1,325 @@
+#include "tcp.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "clock.h"
+#include "pace.h"
+#include "platform/platform.h"
+
+/* A blocked send looks this often whether it is still wanted. */
+#define LOOK_NS (100 * CLOCK_MS_NS)
+/* The queue of unsent bytes may hold this much of the measured rate. */
+#define QUEUE_NS (100 * CLOCK_MS_NS)
+#define QUEUE_FIRST_BYTES 16384
+#define QUEUE_MIN_BYTES 4096
+#define QUEUE_MAX_BYTES (1u << 30)
+/* The rate is measured anew at first after this, then after each LOOK_NS. */
+#define MEASURE_FIRST_NS (20 * CLOCK_MS_NS)
+/* Below it each write waits for room first, and is small. */
+#define SLOW_BYTES_PER_S 12500000
+/* A paced write carries about this much time, unless -l says otherwise. */
+#define PACED_NS (10 * CLOCK_MS_NS)
+
+/* What a running sender knows of its path. */
+struct flow {
+	int64_t end_ns;      /* when to stop */
+	int64_t measure_ns;  /* when the rate is measured again */
+	int64_t measured_ns; /* when it was last */
+	uint64_t then_bytes; /* how much was sent at that time */
+	size_t chunk_bytes;  /* of one write */
+	bool slow;
+};
+
+static void measure(struct stream *s, struct flow *f, int64_t now_ns)
+{
+	uint64_t bytes = counter_get(&s->io.bytes);
+	int64_t span_ns = now_ns - f->measured_ns;
+	double rate = (double)(bytes - f->then_bytes) * 1e9 / (double)span_ns;
+	double queue = rate * QUEUE_NS / 1e9;
+
+	if (queue < QUEUE_MIN_BYTES)
+		queue = QUEUE_MIN_BYTES;
+	if (queue > QUEUE_MAX_BYTES)
+		queue = QUEUE_MAX_BYTES;
+	(void)platform_unsent_limit(s->fd, (uint32_t)queue);
+	f->slow = rate < SLOW_BYTES_PER_S;
+	f->chunk_bytes = s->job.len_bytes;
+	if (f->slow && f->chunk_bytes > (size_t)queue / 4)
+		f->chunk_bytes = (size_t)queue / 4;
+	f->then_bytes = bytes;
+	f->measured_ns = now_ns;
+	f->measure_ns = now_ns + LOOK_NS;
+}
+
+static void flow_init(struct stream *s, struct flow *f)
+{
+	int64_t now_ns = clock_ns();
+
+	*f = (struct flow){
+		.end_ns = s->job.amount_bytes > 0
+				  ? INT64_MAX
+				  : atomic_load(&s->start_ns) + s->job.time_ns,
+		.measure_ns = now_ns + MEASURE_FIRST_NS,
+		.measured_ns = now_ns,
+		.chunk_bytes = s->job.len_bytes,
+		.slow = true,
+	};
+	if (f->chunk_bytes > QUEUE_FIRST_BYTES)
+		f->chunk_bytes = QUEUE_FIRST_BYTES;
+	(void)platform_unsent_limit(s->fd, QUEUE_FIRST_BYTES);
+	(void)sock_send_limit(s->fd, LOOK_NS);
+}
+
+/* Waits until the socket takes bytes, at most LOOK_NS and not past the end. */
+static bool wait_room(const struct stream *s, int64_t left_ns)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
+	int64_t wait_ns = left_ns < LOOK_NS ? left_ns : LOOK_NS;
+
+	return poll(&p, 1, (int)((wait_ns + CLOCK_MS_NS - 1) / CLOCK_MS_NS)) >
+	       0;
+}
+
+/* One write of at most want bytes; false: the peer is gone. */
+static bool write_some(struct stream *s, const struct flow *f, size_t want,
+		       int64_t left_ns)
+{
+	/* near the end a blocking send would last too long */
+	bool look = f->slow || left_ns < 2 * LOOK_NS;
+
+	if (look && !wait_room(s, left_ns)) {
+		counter_add(&s->io.blocked, 1);
+		return true;
+	}
+
+	ssize_t n = send(s->fd, s->buf, want,
+			 MSG_NOSIGNAL | (look ? MSG_DONTWAIT : 0));
+
+	if (n > 0) {
+		counter_add(&s->io.bytes, (uint64_t)n);
+		counter_add(&s->io.calls, 1);
+		return true;
+	}
+	if (n == 0 || errno == EAGAIN || errno == EWOULDBLOCK ||
+	    errno == EINTR || errno == ENOBUFS) {
+		counter_add(&s->io.blocked, 1);
+		return true;
+	}
+	s->error = -errno;
+	return false;
+}
+
+/* The client header goes first, as one write.  -n shorter than the header
+ * leaves no room for it: then the stream is plain data. */
+static void send_header(struct stream *s)
+{
+	uint8_t header[WIRE_TCP_BYTES];
+	size_t n = wire_client_encode(header, &s->job.header);
+
+	if (s->job.amount_bytes > 0 && s->job.amount_bytes < n)
+		return;
+
+	ssize_t sent = send(s->fd, header, n, MSG_NOSIGNAL);
+
+	if (sent < 0)
+		s->error = -errno;
+	else if ((size_t)sent < n)
+		s->error = -EPIPE; /* an empty send buffer took less than 60 */
+	else {
+		counter_add(&s->io.bytes, n);
+		counter_add(&s->io.calls, 1);
+	}
+}
+
+/* How much of the amount is left to write; SIZE_MAX: no limit. */
+static uint64_t amount_left(const struct stream *s)
+{
+	uint64_t done = counter_get(&s->io.bytes);
+
+	if (s->job.amount_bytes == 0)
+		return UINT64_MAX;
+	return s->job.amount_bytes > done ? s->job.amount_bytes - done : 0;
+}
+
+static size_t smaller(size_t a, uint64_t b)
+{
+	return b < a ? (size_t)b : a;
+}
+
+static void send_unpaced(struct stream *s, struct flow *f)
+{
+	uint64_t left = amount_left(s);
+
+	while (!atomic_load_explicit(&s->stop, memory_order_relaxed) &&
+	       left > 0) {
+		int64_t now_ns = clock_ns();
+
+		if (now_ns >= f->end_ns)
+			return;
+		if (now_ns >= f->measure_ns)
+			measure(s, f, now_ns);
+		if (!write_some(s, f, smaller(f->chunk_bytes, left),
+				f->end_ns - now_ns))
+			return;
+		left = amount_left(s);
+	}
+}
+
+static size_t paced_chunk(const struct stream_job *job)
+{
+	double bytes = (double)job->rate.bps / 8e9 * PACED_NS;
+
+	if (job->len_asked || bytes >= (double)job->len_bytes)
+		return job->len_bytes;
+	return bytes < 1 ? 1 : (size_t)bytes;
+}
+
+/* Waits for due_ns in steps, so that a stop is seen; false: stopped. */
+static bool wait_due(const struct stream *s, int64_t due_ns)
+{
+	int64_t now_ns = clock_ns();
+
+	while (now_ns < due_ns) {
+		int64_t step_ns = now_ns + LOOK_NS;
+
+		if (atomic_load_explicit(&s->stop, memory_order_relaxed))
+			return false;
+		now_ns = clock_wait_until(step_ns < due_ns ? step_ns : due_ns,
+					  false);
+	}
+	return true;
+}
+
+static void send_paced(struct stream *s, struct flow *f)
+{
+	struct pace p;
+	size_t chunk = paced_chunk(&s->job);
+	size_t left_of_chunk = chunk;
+	uint64_t left = amount_left(s);
+
+	pace_init(&p, s->job.rate.bps, chunk * 8, atomic_load(&s->start_ns));
+	while (!atomic_load_explicit(&s->stop, memory_order_relaxed) &&
+	       left > 0) {
+		int64_t now_ns = clock_ns();
+		int64_t due_ns = now_ns + pace_wait(&p, now_ns);
+		uint64_t before = counter_get(&s->io.bytes);
+
+		if (due_ns >= f->end_ns) {
+			(void)wait_due(s, f->end_ns);
+			return;
+		}
+		if (!wait_due(s, due_ns))
+			return;
+		now_ns = clock_ns();
+		if (now_ns >= f->end_ns ||
+		    !write_some(s, f, smaller(left_of_chunk, left),
+				f->end_ns - now_ns))
+			return;
+		left_of_chunk -= counter_get(&s->io.bytes) - before;
+		if (left_of_chunk == 0) {
+			pace_sent(&p, now_ns);
+			left_of_chunk = chunk;
+		}
+		left = amount_left(s);
+	}
+}
+
+void tcp_send(struct stream *s)
+{
+	struct flow f;
+
+	send_header(s);
+	if (s->error != 0)
+		return;
+	flow_init(s, &f);
+	if (s->job.rate.bps > 0)
+		send_paced(s, &f);
+	else
+		send_unpaced(s, &f);
+}
+
+/* Reads and throws away what the peer sends; true: it has ended. */
+static bool drained(struct stream *s)
+{
+	for (;;) {
+		ssize_t n = recv(s->fd, s->buf, s->buf_bytes, MSG_DONTWAIT);
+
+		if (n == 0)
+			return true;
+		if (n > 0 || errno == EINTR)
+			continue;
+		if (errno == EAGAIN || errno == EWOULDBLOCK)
+			return false;
+		if (s->error == 0)
+			s->error = -errno;
+		return true;
+	}
+}
+
+static bool all_acknowledged(const struct stream *s, uint64_t *unacked)
+{
+	/* the end itself is one number, so 0 means: everything arrived */
+	return platform_unacked(s->fd, unacked) == 0 && *unacked == 0;
+}
+
+void tcp_finish(struct stream *s)
+{
+	int64_t begun_ns = clock_ns();
+	int64_t now_ns = begun_ns;
+	int64_t step_ns = 50000;
+	int64_t acked_ns = 0;
+	uint64_t unacked = 0;
+	bool ended = s->error != 0;
+
+	(void)shutdown(s->fd, SHUT_WR);
+	while (!ended && now_ns - begun_ns < TCP_DRAIN_NS) {
+		if (acked_ns == 0 && all_acknowledged(s, &unacked))
+			acked_ns = now_ns;
+		ended = drained(s);
+		if (ended)
+			break;
+		clock_sleep_until(now_ns + step_ns);
+		now_ns = clock_ns();
+		if (step_ns < 2 * CLOCK_MS_NS)
+			step_ns += step_ns / 4;
+	}
+	s->confirmed = s->error == 0 && (acked_ns != 0 || ended);
+	if (!s->confirmed && unacked > 0)
+		s->unconfirmed = unacked - 1; /* without the end itself */
+	if (s->unconfirmed > 0)
+		(void)snprintf(s->note, sizeof(s->note),
+			       "%" PRIu64 " bytes were not acknowledged",
+			       s->unconfirmed);
+	stream_ended(s, acked_ns != 0 ? acked_ns : now_ns);
+}
+
+void tcp_receive(struct stream *s)
+{
+	int64_t last_ns = clock_ns();
+
+	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+		ssize_t n = recv(s->fd, s->buf, s->buf_bytes, 0);
+
+		if (n > 0) {
+			last_ns = clock_ns();
+			counter_add(&s->io.bytes, (uint64_t)n);
+			counter_add(&s->io.calls, 1);
+			if (atomic_load_explicit(&s->start_ns,
+						 memory_order_relaxed) == 0)
+				atomic_store(&s->start_ns, last_ns);
+			continue;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			s->error = -errno;
+		break;
+	}
+	s->interrupted = atomic_load(&s->stop);
+	stream_ended(s, last_ns);
+}

@@ -1,0 +1,23 @@
+/*
+ * tcp: moves the bytes of one TCP stream and counts them.  Each function runs
+ * on the stream's own thread.
+ */
+#ifndef TCP_H
+#define TCP_H
+
+#include "stream.h"
+
+/* After its end a sender waits at most this long for the peer's. */
+#define TCP_DRAIN_NS 2000000000
+
+/* Sends header and data as s->job says, from s->start_ns on, until it is
+ * done, the peer is gone (s->error) or s->stop is set. */
+void tcp_send(struct stream *s);
+/* Ends the sending side and waits for the last byte to be acknowledged:
+ * sets s->end_ns and s->unconfirmed. */
+void tcp_finish(struct stream *s);
+/* Reads until the peer ends the stream or s->stop is set.  The caller has
+ * counted what it read before and set s->start_ns if that was something. */
+void tcp_receive(struct stream *s);
+
+#endif

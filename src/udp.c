@@ -1,0 +1,395 @@
+#include "udp.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "clock.h"
+#include "pace.h"
+#include "platform/platform.h"
+
+/* A wait looks this often whether it is still wanted. */
+#define LOOK_NS (100 * CLOCK_MS_NS)
+#define LOOK_MS 100
+/* How far behind its end a paced sender may catch up. */
+#define GRACE_NS (50 * CLOCK_MS_NS)
+/* Modern clients keep everything below this offset zero. */
+#define ZERO_BYTES 160
+
+/* What a running sender keeps. */
+struct sender {
+	struct stream *s;
+	int64_t start_ns;
+	int64_t start_wall_ns;
+	int64_t end_ns;      /* by time; INT64_MAX: by amount */
+	uint64_t datagrams;  /* by amount; UINT64_MAX: by time */
+	size_t last_bytes;   /* of the last one, by amount */
+	size_t before_bytes; /* of the one before it, 0: as all others */
+};
+
+/* The size of datagram number i.  The first one always has room for the
+ * client header; the last two of an amount share what is left over. */
+static size_t datagram_bytes(const struct sender *t, uint64_t i)
+{
+	size_t len = t->s->job.len_bytes;
+
+	if (i + 1 == t->datagrams)
+		return t->last_bytes;
+	if (i + 2 == t->datagrams && t->before_bytes > 0)
+		return t->before_bytes;
+	if (i == 0 && len < WIRE_UDP_CLIENT_BYTES)
+		return WIRE_UDP_CLIENT_BYTES;
+	return len;
+}
+
+/* Splits the amount into datagrams, exact to the byte, none of them shorter
+ * than the 16 bytes of its own header. */
+static void split_amount(struct sender *t)
+{
+	uint64_t amount = t->s->job.amount_bytes;
+	size_t len = t->s->job.len_bytes;
+	size_t first =
+		len < WIRE_UDP_CLIENT_BYTES ? WIRE_UDP_CLIENT_BYTES : len;
+
+	if (amount <= first) {
+		t->datagrams = 1;
+		t->last_bytes = (size_t)amount;
+		return;
+	}
+
+	size_t rest = (size_t)((amount - first) % len);
+
+	t->datagrams = 1 + (amount - first) / len;
+	t->last_bytes = t->datagrams == 1 ? first : len;
+	if (rest == 0)
+		return;
+	if (rest >= WIRE_UDP_BYTES) {
+		t->datagrams++;
+		t->last_bytes = rest;
+	} else if (len >= 2 * WIRE_UDP_BYTES) {
+		t->datagrams++;
+		t->before_bytes = t->last_bytes - WIRE_UDP_BYTES;
+		t->last_bytes = WIRE_UDP_BYTES + rest;
+	} else {
+		t->last_bytes += rest;
+	}
+}
+
+/* What every datagram holds: zeros where a header may stand, the client
+ * header, digits behind. */
+static void fill_header(struct stream *s)
+{
+	memset(s->buf, 0,
+	       s->buf_bytes < ZERO_BYTES ? s->buf_bytes : ZERO_BYTES);
+	(void)wire_client_encode(s->buf + WIRE_UDP_BYTES, &s->job.header);
+}
+
+/* The socket is full: waits for room. */
+static void wait_room(struct stream *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
+
+	counter_add(&s->io.blocked, 1);
+	(void)poll(&p, 1, LOOK_MS);
+}
+
+/* An earlier datagram was refused by the other host. */
+static void note_refusal(struct stream *s, int64_t now_ns)
+{
+	int64_t since_ns;
+
+	if (s->refusals++ == 0)
+		s->refused_ns = now_ns;
+	since_ns = now_ns - s->refused_ns;
+	if (since_ns >= UDP_REFUSED_NS ||
+	    (s->refusals >= UDP_REFUSED_FEW && since_ns >= UDP_REFUSED_FEW_NS))
+		s->error = -ECONNREFUSED;
+}
+
+/* Refused as soon as it began: then there is nothing to show. */
+static bool refused_at_start(const struct stream *s)
+{
+	return s->refusals > 0 &&
+	       s->refused_ns - atomic_load(&s->start_ns) < UDP_REFUSED_NS;
+}
+
+/* What became of a datagram. */
+enum handed {
+	TAKEN,     /* by the kernel */
+	REFUSED,   /* by the kernel: its number counts as lost */
+	ABANDONED, /* never left, and its number was not used */
+};
+
+static enum handed hand_over(struct sender *t, size_t bytes, int64_t now_ns)
+{
+	struct stream *s = t->s;
+
+	while (!atomic_load_explicit(&s->stop, memory_order_relaxed) &&
+	       s->error == 0) {
+		if (send(s->fd, s->buf, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >=
+		    0)
+			return TAKEN;
+		if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			wait_room(s);
+		} else if (errno == ECONNREFUSED) {
+			/* of an earlier one: this one has not left yet */
+			note_refusal(s, now_ns);
+		} else if (errno == EMSGSIZE) {
+			s->error = -EMSGSIZE;
+		} else if (errno != EINTR) {
+			counter_add(&s->io.errors, 1);
+			return REFUSED;
+		}
+	}
+	return ABANDONED;
+}
+
+/* Sends number i. */
+static void send_number(struct sender *t, uint64_t i, int64_t now_ns)
+{
+	struct stream *s = t->s;
+	struct wire_udp h = {
+		.seq = (int64_t)i,
+		.sent_ns = t->start_wall_ns + (now_ns - t->start_ns),
+	};
+	size_t bytes = datagram_bytes(t, i);
+	enum handed handed;
+
+	wire_udp_encode(s->buf, WIRE_MODERN, &h);
+	handed = hand_over(t, bytes, now_ns);
+	if (handed == ABANDONED)
+		return;
+	if (handed == TAKEN) {
+		counter_add(&s->io.bytes, bytes);
+		counter_add(&s->io.calls, 1);
+	}
+	s->numbers = i + 1;
+	/* where -l has no room for the client header, the digits that stand
+	 * in its place say so */
+	if (i == 0 && s->job.len_bytes < WIRE_UDP_CLIENT_BYTES)
+		wire_fill(s->buf, s->buf_bytes);
+}
+
+static bool wanted(const struct sender *t)
+{
+	return !atomic_load_explicit(&t->s->stop, memory_order_relaxed) &&
+	       t->s->error == 0 && t->s->numbers < t->datagrams;
+}
+
+/* Waits for due_ns in steps, so that a stop is seen. */
+static int64_t wait_due(const struct sender *t, int64_t due_ns)
+{
+	int64_t now_ns = clock_ns();
+
+	while (due_ns - now_ns > LOOK_NS) {
+		if (!wanted(t))
+			return now_ns;
+		now_ns = clock_wait_until(now_ns + LOOK_NS, false);
+	}
+	return clock_wait_until(due_ns, t->s->job.precise);
+}
+
+/* Is there room for one more datagram with its whole gap before the end?  So
+ * n datagrams always span n gaps, and their rate is the one asked for. */
+static bool fits(const struct sender *t, const struct pace *p)
+{
+	return t->end_ns == INT64_MAX || t->s->numbers == 0 ||
+	       p->due_ns + p->gap_ns <= t->end_ns;
+}
+
+/* Returns when the end marker is due: the next place on the grid. */
+static int64_t send_paced(struct sender *t)
+{
+	const struct stream_job *job = &t->s->job;
+	bool pps = job->rate.pps > 0;
+	struct pace p;
+
+	pace_init(&p, pps ? job->rate.pps : job->rate.bps,
+		  pps ? 1 : job->len_bytes * 8, t->start_ns);
+	while (wanted(t) && fits(t, &p)) {
+		int64_t now_ns = clock_ns();
+		int64_t wait_ns = pace_wait(&p, now_ns);
+
+		if (wait_ns > 0)
+			now_ns = wait_due(t, now_ns + wait_ns);
+		if (!wanted(t) ||
+		    (t->end_ns != INT64_MAX && now_ns > t->end_ns + GRACE_NS))
+			break;
+		send_number(t, t->s->numbers, now_ns);
+		pace_sent(&p, now_ns);
+	}
+	return p.due_ns < t->end_ns ? p.due_ns : t->end_ns;
+}
+
+static int64_t send_unpaced(struct sender *t)
+{
+	int64_t now_ns = clock_ns();
+
+	while (wanted(t) && now_ns < t->end_ns) {
+		send_number(t, t->s->numbers, now_ns);
+		now_ns = clock_ns();
+	}
+	return now_ns;
+}
+
+static void sender_init(struct sender *t, struct stream *s)
+{
+	*t = (struct sender){
+		.s = s,
+		.start_ns = atomic_load(&s->start_ns),
+		.datagrams = UINT64_MAX,
+		.end_ns = INT64_MAX,
+	};
+	t->start_wall_ns = clock_wall_ns() - (clock_ns() - t->start_ns);
+	if (s->job.amount_bytes > 0)
+		split_amount(t);
+	else
+		t->end_ns = t->start_ns + s->job.time_ns;
+}
+
+void udp_send(struct stream *s)
+{
+	struct sender t;
+
+	sender_init(&t, s);
+	fill_header(s);
+
+	bool paced = s->job.rate.bps > 0 || s->job.rate.pps > 0;
+	int64_t marker_ns = paced ? send_paced(&t) : send_unpaced(&t);
+
+	if (wanted(&t) || s->numbers == t.datagrams)
+		(void)wait_due(&t, marker_ns);
+
+	s->sent_ns = clock_ns();
+	s->marker_sent_ns = t.start_wall_ns + (s->sent_ns - t.start_ns);
+	if (!refused_at_start(s))
+		stream_ended(s, s->sent_ns);
+}
+
+/* The reply is the report, or says that nobody is there; true: over. */
+static bool read_reply(struct stream *s, int64_t now_ns)
+{
+	uint8_t reply[2048];
+	ssize_t n = recv(s->fd, reply, sizeof(reply), MSG_DONTWAIT);
+
+	if (n > 0 && wire_report_decode(reply, (size_t)n, &s->report) == 0) {
+		s->has_report = true;
+		return true;
+	}
+	/* else it is an echo, an acknowledgement, nothing yet */
+	if (n < 0 && errno == ECONNREFUSED)
+		note_refusal(s, now_ns);
+	return s->error != 0;
+}
+
+/* Waits until due_ns for the report; true: it came, or never will. */
+static bool await_report(struct stream *s, int64_t due_ns)
+{
+	int64_t now_ns = clock_ns();
+
+	while (now_ns < due_ns) {
+		struct pollfd p = { .fd = s->fd, .events = POLLIN };
+		int64_t left_ms =
+			(due_ns - now_ns + CLOCK_MS_NS - 1) / CLOCK_MS_NS;
+
+		if (poll(&p, 1, (int)left_ms) > 0 && read_reply(s, now_ns))
+			return true;
+		now_ns = clock_ns();
+	}
+	return false;
+}
+
+static void send_markers(struct stream *s)
+{
+	struct wire_udp h = {
+		.seq = -(int64_t)s->numbers,
+		.sent_ns = s->marker_sent_ns,
+	};
+	size_t bytes = s->job.len_bytes;
+	int64_t wait_ns = UDP_REPEAT_NS;
+
+	/* as large as number 0, which iperf 2 servers don't count while they
+	 * count the marker; its header tells who we are if that was lost */
+	if (bytes < WIRE_UDP_CLIENT_BYTES)
+		bytes = WIRE_UDP_CLIENT_BYTES;
+	fill_header(s);
+	wire_udp_encode(s->buf, WIRE_MODERN, &h);
+	for (int i = 0; i < UDP_MARKERS; i++) {
+		(void)send(s->fd, s->buf, bytes, MSG_NOSIGNAL);
+		if (s->job.multicast || await_report(s, clock_ns() + wait_ns))
+			return;
+		wait_ns += wait_ns / 4;
+	}
+}
+
+void udp_finish(struct stream *s)
+{
+	/* minus zero is no marker, and then nothing is to be confirmed */
+	if (s->error == 0 && s->numbers > 0)
+		send_markers(s);
+	s->no_result = s->error == -ECONNREFUSED && refused_at_start(s);
+	if (atomic_load(&s->end_ns) == 0)
+		stream_ended(s, s->sent_ns);
+}
+
+void udp_prepare(int fd, int family, int64_t limit_ns)
+{
+	/* without stamps or addresses the portable path is taken */
+	(void)platform_rx_stamps(fd);
+	(void)platform_rx_dest(fd, family);
+	(void)sock_receive_limit(fd, limit_ns);
+}
+
+int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[PLATFORM_CONTROL_BYTES];
+	} control;
+	struct iovec iov = { .iov_base = buf, .iov_len = size };
+	struct msghdr msg = {
+		.msg_name = &a->from.ss,
+		.msg_namelen = sizeof(a->from.ss),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(fd, &msg, 0);
+
+	if (n < 0)
+		return -errno;
+	a->from.len = msg.msg_namelen;
+	a->bytes = (size_t)n;
+	a->stamp_ns = platform_stamp_ns(&msg);
+	a->has_to = platform_dest(&msg, &a->to) == 0;
+	return 0;
+}
+
+int udp_answer(int fd, const struct udp_arrival *a, const uint8_t *buf,
+	       size_t bytes)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[PLATFORM_CONTROL_BYTES];
+	} control;
+	struct sock_addr to = a->from;
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf,
+			     .iov_len = bytes };
+	struct msghdr msg = {
+		.msg_name = &to.ss,
+		.msg_namelen = to.len,
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = 0,
+	};
+
+	if (!a->has_to || platform_source(&msg, &a->to) < 0) {
+		msg.msg_control = NULL;
+		msg.msg_controllen = 0;
+	}
+	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * udp: moves datagrams and counts them.  The sending functions run on the
+ * stream's own thread, the receiving ones on the thread of the socket.
+ */
+#ifndef UDP_H
+#define UDP_H
+
+#include "stream.h"
+
+/* The end marker goes out this often, then no report will come. */
+#define UDP_MARKERS 9
+/* The first one is repeated after this long: iperf 2.1 and 2.2 servers
+ * answer what comes sooner with an echo instead of the report. */
+#define UDP_REPEAT_NS 250000000
+/* Two refusals this far apart, or a few some datagrams apart: nobody listens.
+ * (Hosts limit their refusals to a few at once and then one a second; an
+ * iperf 2.1 server refuses for a moment while it opens a session.) */
+#define UDP_REFUSED_NS 250000000
+#define UDP_REFUSED_FEW 3
+#define UDP_REFUSED_FEW_NS 20000000
+
+/* One datagram as it came. */
+struct udp_arrival {
+	struct sock_addr from;
+	struct sockaddr_storage to; /* the local address, if has_to */
+	bool has_to;
+	int64_t stamp_ns; /* wall clock of the kernel, 0: none */
+	size_t bytes;     /* payload, as far as the buffer took it */
+};
+
+/* Sends numbers 0 to n-1 as s->job says, from s->start_ns on.  s->numbers
+ * is n; s->end_ns is when the end marker is due.  Where refusals came, the
+ * end is not published before udp_finish knows more. */
+void udp_send(struct stream *s);
+/* Sends the end marker until the report comes: s->has_report.  Where nobody
+ * was there from the start, s->no_result is set. */
+void udp_finish(struct stream *s);
+
+/* Prepares a socket for udp_receive: stamps, addresses, a time limit. */
+void udp_prepare(int fd, int family, int64_t limit_ns);
+/* The next datagram, or a negative errno; -EAGAIN: none within the limit. */
+int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a);
+/* Answers a datagram, from the address that it was sent to. */
+int udp_answer(int fd, const struct udp_arrival *a, const uint8_t *buf,
+	       size_t bytes);
+
+#endif

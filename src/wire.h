@@ -1,0 +1,154 @@
+/*
+ * wire: the iperf 2 protocol's headers, bytes to structs and back.  Every
+ * field is decoded byte by byte with the length checked first; nothing here
+ * touches a socket.
+ */
+#ifndef WIRE_H
+#define WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bits of the flags word of a client header. */
+#define WIRE_V1 0x80000000u     /* legacy dual or trade-off request */
+#define WIRE_EXT 0x40000000u    /* the extension block follows */
+#define WIRE_UDPT 0x20000000u   /* UDP: upper flags honoured per datagram */
+#define WIRE_KEY 0x10000000u    /* TCP: a permit key follows the header */
+#define WIRE_SEQ64 0x08000000u  /* UDP: 64-bit sequence numbers */
+#define WIRE_V2 0x04000000u     /* reverse, full duplex, or with ACKREQ */
+#define WIRE_ACKREQ 0x02000000u /* TCP: the client waits for the answer */
+#define WIRE_BB 0x00800000u     /* TCP: a bounceback message */
+#define WIRE_STT 0x00020000u    /* UDP: small trip-times form */
+#define WIRE_LEN 0x00010000u    /* bits 1..8 hold the header's length */
+#define WIRE_LEN_MASK 0x000001feu
+#define WIRE_NOW 0x00000001u /* with V1: dual test; clear: trade-off */
+
+/* Bits of the upper flags in the extension. */
+#define WIRE_UPPER_NO_FIN 0x0008u      /* UDP: no report wanted at the end */
+#define WIRE_UPPER_TRIP_TIMES 0x0010u  /* the clocks are synchronised */
+#define WIRE_UPPER_REVERSE 0x0400u     /* the server sends */
+#define WIRE_UPPER_FULL_DUPLEX 0x0800u /* both send, on this one socket */
+
+#define WIRE_PORT 5001           /* iperf 2 default, TCP and UDP */
+#define WIRE_BASE_BYTES 24       /* base client header */
+#define WIRE_TCP_BYTES 60        /* what we send: base and 36-byte extension */
+#define WIRE_UDP_LEGACY_BYTES 12 /* datagram header of 2.0.x */
+#define WIRE_UDP_BYTES 16        /* datagram header since 2.0.13 */
+#define WIRE_UDP_CLIENT_BYTES (WIRE_UDP_BYTES + WIRE_TCP_BYTES)
+#define WIRE_REPORT_LEGACY_BYTES 52
+#define WIRE_REPORT_BYTES 128
+#define WIRE_ACK_BYTES 28
+
+/* How a client lays out its datagrams: told from its first one. */
+enum wire_layout {
+	WIRE_LEGACY,     /* 2.0.x: 12 bytes, 32-bit numbers, legacy report */
+	WIRE_LEGACY_C,   /* the same with -C */
+	WIRE_MODERN,     /* 16 bytes, 64-bit numbers, modern report */
+	WIRE_MODERN_C,   /* the same with -C: no client header behind it */
+	WIRE_SMALL_TRIP, /* modern layout with 32-bit numbers */
+};
+
+/* The sequence header of one datagram. */
+struct wire_udp {
+	int64_t seq;     /* negative: the end marker */
+	int64_t sent_ns; /* the sender's stamp, ns since 1970 */
+};
+
+/* The client header: base, and the extension where has_ext. */
+struct wire_client {
+	uint32_t flags;
+	uint32_t threads; /* -P */
+	uint32_t port;
+	int32_t buflen;
+	int32_t winband; /* legacy: rate in bit/s (UDP) or window (TCP) */
+	int32_t amount;  /* > 0 bytes, < 0 minus time in units of 10 ms */
+	bool has_ext;
+	uint16_t upper;
+	uint16_t lower;
+	uint32_t version_u; /* major, minor */
+	uint32_t version_l; /* release, kind and our mark */
+	uint16_t tos;
+	uint64_t rate_bps; /* -b, 0: none */
+};
+
+/* What the server says of a finished UDP test. */
+struct wire_report {
+	bool legacy;   /* layout at 12 with 32-bit counters */
+	bool enhanced; /* the transit figures are meant to be shown */
+	uint64_t bytes;
+	int64_t duration_ns; /* whole microseconds on the wire */
+	uint64_t lost;
+	uint64_t out_of_order;
+	uint64_t total; /* datagrams */
+	int64_t jitter_ns;
+	/* the rest exists in the modern layout only; 0 where it is absent */
+	int64_t transit_min_ns;
+	int64_t transit_max_ns;
+	int64_t transit_sum_ns;
+	int64_t transit_mean_ns;
+	uint64_t transit_count;
+	uint64_t pps;
+};
+
+/* What kind of stream a TCP peer opens, told from its first bytes. */
+enum wire_tcp_kind {
+	WIRE_TCP_MORE,   /* need more bytes to tell */
+	WIRE_TCP_CLIENT, /* a client header of .len bytes, counted as data */
+	WIRE_TCP_LEGACY, /* a 2.0.x header of 24 bytes, not counted */
+	WIRE_TCP_BOUNCE, /* a bounceback message */
+	WIRE_TCP_IPERF3, /* an iperf3 client's cookie */
+	WIRE_TCP_OTHER,  /* HTTP, TLS, SSH: a stranger, named by .what */
+	WIRE_TCP_RAW,    /* anything else: plain data, every byte counted */
+};
+
+struct wire_tcp_first {
+	enum wire_tcp_kind kind;
+	/* Header bytes, with the permit key if there is one; of a bounceback
+	 * the whole message.  With WIRE_TCP_MORE: how many bytes from the
+	 * stream's start are wanted, always more than there are. */
+	size_t len;
+	const char *what; /* the stranger's protocol, else NULL */
+};
+
+/* 0, or -EINVAL when it is too short to tell (below 12 bytes). */
+int wire_udp_layout(const uint8_t *p, size_t n, enum wire_layout *layout);
+/* 0, or -EINVAL when n is too short for the layout's header. */
+int wire_udp_decode(const uint8_t *p, size_t n, enum wire_layout layout,
+		    struct wire_udp *out);
+/* Writes the 16 bytes of the modern header (or the 12 of the legacy one). */
+void wire_udp_encode(uint8_t *p, enum wire_layout layout,
+		     const struct wire_udp *in);
+/* The flags of a plain header of ours: what is in it, and its length.  The
+ * caller adds the bits of its mode. */
+uint32_t wire_flags(bool udp);
+/* The client header at p, n bytes of it there.  Fields that lie beyond n are
+ * 0; -EINVAL when not even the flags are there. */
+int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out);
+/* Writes the 60 bytes of base and extension (or the 24 of the base when
+ * has_ext is clear).  Returns how many. */
+size_t wire_client_encode(uint8_t *p, const struct wire_client *in);
+/* What opens this stream?  eof: no more bytes will come, or they take too
+ * long; the answer is never WIRE_TCP_MORE then. */
+struct wire_tcp_first wire_tcp_first(const uint8_t *p, size_t n, bool eof);
+/* 0, or -EINVAL when the datagram is no report of any layout. */
+int wire_report_decode(const uint8_t *p, size_t n, struct wire_report *out);
+/* Writes in->legacy ? 52 : 128 bytes; returns how many. */
+size_t wire_report_encode(uint8_t *p, const struct wire_report *in);
+/* The 28-byte acknowledgement of a TCP header, with our version. */
+size_t wire_ack_encode(uint8_t *p);
+/* Digits from the start of the pattern: byte i is '0' + (i mod 10). */
+void wire_fill(uint8_t *p, size_t n);
+/* Our own version fields, with the mark by which we know each other. */
+void wire_version(uint32_t *version_u, uint32_t *version_l);
+/* True when these version fields carry our mark. */
+bool wire_is_ours(uint32_t version_u, uint32_t version_l);
+/* "2.1.8" and the like; "" when the fields are 0.  size >= 24. */
+void wire_version_text(char *buf, size_t size, uint32_t version_u,
+		       uint32_t version_l);
+/* Minus the time in 10 ms, or the bytes as far as 31 bits hold them (the
+ * largest value below 2^31 for more: nothing wraps into another meaning).
+ * bytes counts when it is above 0. */
+int32_t wire_amount(int64_t time_ns, uint64_t bytes);
+
+#endif

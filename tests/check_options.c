@@ -1,0 +1,822 @@
+/*
+ * check_options: what command lines and variables become, and what is said
+ * about those that are refused.  A command line is written as one string, its
+ * words parted by single blanks; "''" is an empty word.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../src/options.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MAX_WORDS 32
+
+struct line {
+	char text[1024]; /* what the words point into */
+	char *words[MAX_WORDS];
+	int count;
+};
+
+static void split(struct line *l, const char *text)
+{
+	static char program[] = "iperf";
+
+	ck_assert_uint_lt(strlen(text), sizeof(l->text));
+	snprintf(l->text, sizeof(l->text), "%s", text);
+	l->words[0] = program;
+	l->count = 1;
+	for (char *word = strtok(l->text, " "); word;
+	     word = strtok(NULL, " ")) {
+		ck_assert_int_lt(l->count, MAX_WORDS - 1);
+		l->words[l->count++] =
+			strcmp(word, "''") == 0 ? word + 2 : word;
+	}
+	l->words[l->count] = NULL;
+}
+
+/* The environment of a test: "NAME=value" words, as a command line. */
+static struct line variables;
+
+static const char *variable(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (int i = 1; i < variables.count; i++) {
+		const char *word = variables.words[i];
+
+		if (strncmp(word, name, length) == 0 && word[length] == '=')
+			return word + length + 1;
+	}
+	return NULL;
+}
+
+static int parse(struct options *o, struct line *l, const char *env,
+		 const char *text, char *why)
+{
+	memset(o, 0xa5, sizeof(*o));
+	split(&variables, env);
+	split(l, text);
+	return options_parse(o, l->count, l->words, variable, why);
+}
+
+static const char *or_dash(const char *text)
+{
+	return text ? text : "-";
+}
+
+/* Every field, as " name=value" each. */
+static void dump(const struct options *o, char *buf, size_t size)
+{
+	snprintf(buf, size,
+		 " side=%d ask=%d host=%s udp=%d port=%d bps=%llu pps=%llu"
+		 " rate_set=%d time=%lld time_set=%d amount=%llu interval=%lld"
+		 " len=%u parallel=%u parallel_set=%d window=%u bind=%s"
+		 " bind_host=%s bind_dev=%s bind_port=%d format=%c csv=%d"
+		 " exclude=%u print_mss=%d mss=%u nodelay=%d tos=%d tos_set=%d"
+		 " ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
+		 " output=%s enhanced=%d dialect=%d ",
+		 (int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
+		 (unsigned long long)o->rate.bps,
+		 (unsigned long long)o->rate.pps, o->rate_set,
+		 (long long)o->time_ns, o->time_set,
+		 (unsigned long long)o->amount_bytes, (long long)o->interval_ns,
+		 o->len_bytes, o->parallel, o->parallel_set, o->window_bytes,
+		 or_dash(o->bind), o->bind_host, o->bind_dev, o->bind_port,
+		 o->format, o->csv, o->exclude, o->print_mss, o->mss_bytes,
+		 o->nodelay, o->tos, o->tos_set, o->ttl, o->family,
+		 o->daemonize, o->single, o->one_off, or_dash(o->cca),
+		 or_dash(o->output), o->enhanced, (int)o->dialect);
+}
+
+/* Holds when text parses and each "name=value" of fields is in the result. */
+static void expect_fields(const char *env, const char *text, const char *fields)
+{
+	struct options o;
+	struct line l, wanted;
+	char why[OPTIONS_WHY_BYTES], all[2048];
+
+	ck_assert_msg(parse(&o, &l, env, text, why) == 0, "%s [%s]: %s", text,
+		      env, why);
+	dump(&o, all, sizeof(all));
+	split(&wanted, fields);
+	for (int i = 1; i < wanted.count; i++) {
+		char field[300];
+
+		snprintf(field, sizeof(field), " %s ", wanted.words[i]);
+		ck_assert_msg(strstr(all, field), "%s [%s]: no%sin%s", text,
+			      env, field, all);
+	}
+}
+
+static void expect_why(const char *env, const char *text, const char *message)
+{
+	struct options o;
+	struct line l;
+	char why[OPTIONS_WHY_BYTES] = "";
+
+	ck_assert_msg(parse(&o, &l, env, text, why) == -EINVAL,
+		      "%s [%s] is taken", text, env);
+	ck_assert_str_eq(why, message);
+}
+
+/* Holds when both command lines mean the same. */
+static void expect_same(const char *text, const char *other)
+{
+	struct options o;
+	struct line l;
+	char why[OPTIONS_WHY_BYTES], all[2048], others[2048];
+
+	ck_assert_msg(parse(&o, &l, "", text, why) == 0, "%s: %s", text, why);
+	dump(&o, all, sizeof(all));
+	ck_assert_msg(parse(&o, &l, "", other, why) == 0, "%s: %s", other, why);
+	dump(&o, others, sizeof(others));
+	ck_assert_msg(strcmp(all, others) == 0, "%s:%s\n%s:%s", text, all,
+		      other, others);
+}
+
+static const struct {
+	const char *text;
+	const char *fields;
+} meanings[] = {
+	/* defaults of each side */
+	{ "-s", "side=1 ask=0 host=- udp=0 port=5001 bps=0 pps=0 rate_set=0 "
+		"time=0 time_set=0 amount=0 interval=0 len=0 parallel=0 "
+		"parallel_set=0 window=0 bind=- bind_host= bind_dev= "
+		"bind_port=0 format=a csv=0 exclude=0 family=0 cca=- output=- "
+		"dialect=0" },
+	{ "-c h", "side=2 host=h udp=0 port=5001 bps=0 pps=0 rate_set=0 "
+		  "time=10000000000 time_set=0 parallel=1 parallel_set=0 "
+		  "format=a tos_set=0 ttl=0" },
+	{ "-c h -u", "udp=1 bps=1048576 pps=0 rate_set=0" },
+	{ "-s -u", "udp=1 bps=0 pps=0" },
+	/* rates */
+	{ "-c h -u -b 500M", "bps=500000000 pps=0 rate_set=1" },
+	{ "-c h -b 500M", "udp=0 bps=500000000 rate_set=1" },
+	{ "-c h -u -b 10Mi", "bps=10485760" },
+	{ "-c h -u -b 2kpps", "bps=0 pps=2000 rate_set=1" },
+	{ "-c h -u -b 0", "bps=0 pps=0 rate_set=1" },
+	{ "-c h -b 0", "bps=0 pps=0 rate_set=1" },
+	{ "-c h -b 1000000000000000", "bps=1000000000000000" },
+	/* times and amounts */
+	{ "-c h -t 0.01", "time=10000000 time_set=1" },
+	{ "-c h -t 21474836", "time=21474836000000000" },
+	{ "-s -t 2.5", "time=2500000000 time_set=1" },
+	{ "-c h -n 100K", "amount=102400 time_set=0" },
+	{ "-c h -n 1", "amount=1" },
+	{ "-c h -t 5 -n 1k", "amount=1024" },
+	{ "-c h -n 1k -t 5", "amount=0 time=5000000000" },
+	{ "-c h -n 1k -t 5 -n 2k", "amount=2048" },
+	{ "-s -i 0", "interval=0" },
+	{ "-s -i 0.005", "interval=5000000" },
+	{ "-s -i 1", "interval=1000000000" },
+	/* sizes: either case is powers of two */
+	{ "-s -l 64k", "len=65536" },
+	{ "-s -l 64KB", "len=65536" },
+	{ "-s -l 1", "len=1" },
+	{ "-s -l 16M", "len=16777216" },
+	{ "-s -u -l 16", "len=16" },
+	{ "-c h -l 65507 -u", "len=65507" },
+	{ "-s -w 256K", "window=262144" },
+	{ "-s -w 1073741823", "window=1073741823" },
+	{ "-s -M 88", "mss=88 print_mss=0" },
+	{ "-s -M 32767", "mss=32767" },
+	/* whole numbers */
+	{ "-s -p 1", "port=1" },
+	{ "-s -p 65535", "port=65535" },
+	{ "-s -P 1", "parallel=1 parallel_set=1" },
+	{ "-c h -P 65535", "parallel=65535 parallel_set=1" },
+	{ "-c h -T 1", "ttl=1" },
+	{ "-c h -T 255", "ttl=255" },
+	/* type of service: a byte, or the names of iperf 2.1.8 */
+	{ "-c h -S 0", "tos=0 tos_set=1" },
+	{ "-c h -S 255", "tos=255" },
+	{ "-c h -S 0xb8", "tos=184" },
+	{ "-c h -S 010", "tos=8" },
+	{ "-s -S ef", "tos=184 tos_set=1" },
+	{ "-s -S EF", "tos=184" },
+	{ "-s -S af11", "tos=40" },
+	{ "-s -S af12", "tos=48" },
+	{ "-s -S af13", "tos=56" },
+	{ "-s -S af21", "tos=72" },
+	{ "-s -S af22", "tos=80" },
+	{ "-s -S af23", "tos=88" },
+	{ "-s -S af31", "tos=104" },
+	{ "-s -S af32", "tos=112" },
+	{ "-s -S af33", "tos=120" },
+	{ "-s -S af41", "tos=136" },
+	{ "-s -S af42", "tos=144" },
+	{ "-s -S af43", "tos=152" },
+	{ "-s -S cs0", "tos=0 tos_set=1" },
+	{ "-s -S cs1", "tos=32" },
+	{ "-s -S cs2", "tos=64" },
+	{ "-s -S cs3", "tos=96" },
+	{ "-s -S cs4", "tos=128" },
+	{ "-s -S cs5", "tos=160" },
+	{ "-s -S cs6", "tos=192" },
+	{ "-s -S cs7", "tos=224" },
+	{ "-s -S le", "tos=4" },
+	{ "-s -S nqb", "tos=20" },
+	{ "-s -S nqb2", "tos=180" },
+	{ "-s -S ac_be", "tos=0" },
+	{ "-s -S ac_bk", "tos=32" },
+	{ "-s -S ac_vi", "tos=128" },
+	{ "-s -S ac_vo", "tos=184" },
+	{ "-s -S lowdelay", "tos=16" },
+	{ "-s -S throughput", "tos=8" },
+	{ "-s -S reliability", "tos=4" },
+	/* letters and words */
+	{ "-s -f m", "format=m" },
+	{ "-s -f A", "format=A" },
+	{ "-s -y C", "csv=1" },
+	{ "-s -y csv", "csv=1" },
+	{ "-s -x CDMSV", "exclude=31" },
+	{ "-s -x c", "exclude=1" },
+	{ "-s -x d", "exclude=2" },
+	{ "-s -x M", "exclude=4" },
+	{ "-s -x S", "exclude=8" },
+	{ "-s -x v", "exclude=16" },
+	{ "-s -x C -x S", "exclude=8" },
+	{ "-s --output-style classic", "dialect=0" },
+	{ "-s --output-style 2.0.2", "dialect=1" },
+	{ "-s --output-style 2.1", "dialect=2" },
+	{ "-s --output-style 2.2", "dialect=3" },
+	{ "-s -Z bbr", "cca=bbr" },
+	{ "-s -o f.txt", "output=f.txt" },
+	/* flags */
+	{ "-s -D", "daemonize=1 single=0 one_off=0" },
+	{ "-s -1", "single=1 one_off=0" },
+	{ "-s --one-off", "single=0 one_off=1" },
+	{ "-s -1 --one-off", "single=1 one_off=1" },
+	{ "-s -4", "family=4" },
+	{ "-s -6", "family=6" },
+	{ "-s -V", "family=6" },
+	{ "-s -6 -V", "family=6" },
+	{ "-s -m -N -e", "print_mss=1 nodelay=1 enhanced=1" },
+	/* the last of an option counts */
+	{ "-s -p 1 -p 2", "port=2" },
+	{ "-c a -c b", "host=b" },
+	/* what looks like an option is the argument where one is due */
+	{ "-s -o -u", "output=-u udp=0" },
+	{ "-s -u --", "udp=1" },
+	/* help and version leave the rest unread */
+	{ "-h", "ask=1" },
+	{ "-v", "ask=2" },
+	{ "--help", "ask=1" },
+	{ "--version", "ask=2" },
+	{ "-v -h", "ask=2" },
+	{ "-hv", "ask=1" },
+	{ "-hQ", "ask=1" },
+	{ "-s -c h -h -p 70000 stray", "ask=1" },
+	/* parts of -B */
+	{ "-s -B 10.0.0.1", "bind=10.0.0.1 bind_host=10.0.0.1 bind_dev= "
+			    "bind_port=0" },
+	{ "-c h -B name:5002", "bind=name:5002 bind_host=name bind_port=5002" },
+	{ "-s -B 224.0.0.9%eth0", "bind_host=224.0.0.9 bind_dev=eth0" },
+	{ "-s -B %eth0.7", "bind_host= bind_dev=eth0.7 bind_port=0" },
+	{ "-c h -B a:1%eth0", "bind_host=a bind_dev=eth0 bind_port=1" },
+	{ "-s -B ::", "bind_host=:: bind_dev=" },
+	{ "-s -B ::1", "bind_host=::1" },
+	{ "-s -B [::1]", "bind=[::1] bind_host=::1 bind_port=0" },
+	{ "-c h -B [::1]:65535", "bind_host=::1 bind_port=65535" },
+	{ "-c h -B [2001:db8::1]:5%eth0",
+	  "bind_host=2001:db8::1 bind_dev=eth0 bind_port=5" },
+	{ "-s -B 2001:db8::1%eth0", "bind_host=2001:db8::1 bind_dev=eth0" },
+	{ "-s -B [2001:db8::1%eth0]", "bind_host=2001:db8::1 bind_dev=eth0" },
+	{ "-s -B [2001:db8::1]%eth0", "bind_host=2001:db8::1 bind_dev=eth0" },
+	/* a zone of an address of the link is a part of it */
+	{ "-s -B fe80::1%eth0", "bind_host=fe80::1%eth0 bind_dev=" },
+	{ "-c h -B [fe80::1%eth0]:7",
+	  "bind_host=fe80::1%eth0 bind_dev= bind_port=7" },
+	{ "-s -B ff02::9%eth0", "bind_host=ff02::9%eth0 bind_dev=" },
+	{ "-c h -B name:1 -B %lo", "bind_host= bind_dev=lo bind_port=0" },
+};
+
+START_TEST(reads_what_is_asked)
+{
+	expect_fields("", meanings[_i].text, meanings[_i].fields);
+}
+END_TEST
+
+/* Every option, with a prefix of its long name that nothing else has. */
+static const struct {
+	const char *side; /* what it needs to be allowed */
+	const char *letter;
+	const char *names; /* main, others, prefixes */
+	const char *value; /* NULL: takes none */
+	const char *field;
+} spellings[] = {
+	{ "", "-s", "--server --se", NULL, "side=1" },
+	{ "", "-c", "--client --cli", "10.0.0.1", "host=10.0.0.1" },
+	{ "-c h", "-u", "--udp --u", NULL, "udp=1" },
+	{ "-c h -u", "-b", "--bandwidth --bitrate --band --bit", "5M",
+	  "bps=5000000" },
+	{ "-c h", "-t", "--time --tim", "3", "time=3000000000" },
+	{ "-c h", "-n", "--num --nu", "3K", "amount=3072" },
+	{ "-s", "-i", "--interval --int", "2", "interval=2000000000" },
+	{ "-s", "-l", "--len --le", "9", "len=9" },
+	{ "-s", "-p", "--port --po", "5002", "port=5002" },
+	{ "-c h", "-P", "--parallel --par", "4", "parallel=4" },
+	{ "-s", "-w", "--window --w", "4K", "window=4096" },
+	{ "-s", "-B", "--bind --bin", "::1", "bind_host=::1" },
+	{ "-s", "-f", "--format --f", "k", "format=k" },
+	{ "-s", "-y", "--reportstyle --reports", "C", "csv=1" },
+	{ "-s", "-x", "--reportexclude --reporte", "CV", "exclude=17" },
+	{ "-s", "-m", "--print_mss --pr", NULL, "print_mss=1" },
+	{ "-s", "-M", "--mss --m", "1000", "mss=1000" },
+	{ "-s", "-N", "--nodelay --no", NULL, "nodelay=1" },
+	{ "-s", "-S", "--tos --to", "0x10", "tos=16" },
+	{ "-c h", "-T", "--ttl --tt", "9", "ttl=9" },
+	{ "-s", "-V", "--ipv6_domain --ipv6_domian --ipv6_", NULL, "family=6" },
+	{ "-s", "-4", "--ipv4", NULL, "family=4" },
+	{ "-s", "-6", "--ipv6", NULL, "family=6" },
+	{ "-s", "-D", "--daemon --d", NULL, "daemonize=1" },
+	{ "-s", "-1", "--singleclient --si", NULL, "single=1" },
+	{ "-s", NULL, "--one-off --on", NULL, "one_off=1" },
+	{ "-s", "-Z",
+	  "--tcp-congestion --linux-congestion --tcp-cca --tcp- --lin --tc",
+	  "reno", "cca=reno" },
+	{ "-s", "-o", "--output", "x", "output=x" },
+	{ "", "-h", "--help --h", NULL, "ask=1" },
+	{ "", "-v", "--version --v", NULL, "ask=2" },
+	{ "-s", "-e", "--enhanced --enhancedreports --e", NULL, "enhanced=1" },
+	{ "-s", NULL, "--output-style --output-", "2.1", "dialect=2" },
+};
+
+/* "-s --port 1" or, joined, "-s --port=1" */
+static void spell(char *buf, size_t size, size_t i, const char *name,
+		  const char *joint)
+{
+	const char *value = spellings[i].value;
+
+	snprintf(buf, size, "%s %s%s%s", spellings[i].side, name,
+		 value ? joint : "", value ? value : "");
+}
+
+/* The long name in both its forms means what first means. */
+static void expect_long(const char *first, size_t i, const char *name)
+{
+	char spelled[128];
+
+	spell(spelled, sizeof(spelled), i, name, " ");
+	expect_same(first, spelled);
+	spell(spelled, sizeof(spelled), i, name, "=");
+	expect_same(first, spelled);
+}
+
+START_TEST(takes_every_spelling)
+{
+	struct line names;
+	char first[128], joined[128];
+	const char *letter = spellings[_i].letter;
+
+	split(&names, spellings[_i].names);
+	spell(first, sizeof(first), (size_t)_i,
+	      letter ? letter : names.words[1], " ");
+	if (letter) {
+		spell(joined, sizeof(joined), (size_t)_i, letter, "");
+		expect_same(first, joined);
+	}
+	for (int n = 1; n < names.count; n++)
+		expect_long(first, (size_t)_i, names.words[n]);
+	expect_fields("", first, spellings[_i].field);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	const char *why;
+} refusals[] = {
+	/* numbers: read whole, with their unit and range */
+	{ "-c h -b 10X", "-b: \"10X\" is not a rate: a number with k, m, g, "
+			 "Ki, Mi, Gi or pps" },
+	{ "-c h --band=abc", "--band: \"abc\" is not a rate: a number with k, "
+			     "m, g, Ki, Mi, Gi or pps" },
+	{ "-c h -b ''", "-b: \"\" is not a rate: a number with k, m, g, Ki, "
+			"Mi, Gi or pps" },
+	{ "-c h -b -5", "-b: \"-5\" is not a rate: a number with k, m, g, Ki, "
+			"Mi, Gi or pps" },
+	{ "-c h -b 2000000G", "-b: \"2000000G\" is out of range: 0 to "
+			      "1000000000000000" },
+	{ "-c h -u -b 1m,100k", "-b: \"1m,100k\": MEAN,STDEV is not offered" },
+	{ "-s -p 70000", "-p: \"70000\" is out of range: 1 to 65535" },
+	{ "-s --port 0", "--port: \"0\" is out of range: 1 to 65535" },
+	{ "-s --port=-1", "--port: \"-1\" is out of range: 1 to 65535" },
+	{ "-s -p 99999999999999999999",
+	  "-p: \"99999999999999999999\" is out of range: 1 to 65535" },
+	{ "-s -p abc", "-p: \"abc\" is not a whole number: 1 to 65535" },
+	{ "-s -p 50x", "-p: \"50x\" is not a whole number: 1 to 65535" },
+	{ "-s -p=5001", "-p: \"=5001\" is not a whole number: 1 to 65535" },
+	{ "-s --port=", "--port: \"\" is not a whole number: 1 to 65535" },
+	{ "-s -P 0", "-P: \"0\" is out of range: 1 to 65535" },
+	{ "-s -P 65536", "-P: \"65536\" is out of range: 1 to 65535" },
+	{ "-c h -T 256", "-T: \"256\" is out of range: 1 to 255" },
+	{ "-c h -T 0", "-T: \"0\" is out of range: 1 to 255" },
+	{ "-c h -t 0", "-t: \"0\" is out of range: above 0, up to 21474836 "
+		       "seconds" },
+	{ "-c h -t 21474837", "-t: \"21474837\" is out of range: above 0, up "
+			      "to 21474836 seconds" },
+	{ "-c h -t 1x", "-t: \"1x\" is not a time: seconds, such as 10 or "
+			"0.5" },
+	{ "-c h -t nan", "-t: \"nan\" is not a time: seconds, such as 10 or "
+			 "0.5" },
+	{ "-s -i 0.004", "-i: \"0.004\" is out of range: 0, or 0.005 to "
+			 "21474836 seconds" },
+	{ "-s -i f", "-i: \"f\" is not a time: seconds, such as 10 or 0.5" },
+	{ "-c h -n 0", "-n: \"0\" is out of range: 1 to 9223372036854775807" },
+	{ "-c h -n abc", "-n: \"abc\" is not a size: a number of bytes with k, "
+			 "m, g, Ki, Mi or Gi" },
+	{ "-s -l 0", "-l: \"0\" is out of range: 1 to 16777216" },
+	{ "-s -l 17M", "-l: \"17M\" is out of range: 1 to 16777216" },
+	{ "-s -l 10X", "-l: \"10X\" is not a size: a number of bytes with k, "
+		       "m, g, Ki, Mi or Gi" },
+	{ "-s -l 15 -u", "-l: \"15\" is out of range: 16 to 65507 with UDP" },
+	{ "-u -c h --len=64K", "--len: \"64K\" is out of range: 16 to 65507 "
+			       "with UDP" },
+	{ "-s -w 0", "-w: \"0\" is out of range: 1 to 1073741823" },
+	{ "-s -w 1Gi", "-w: \"1Gi\" is out of range: 1 to 1073741823" },
+	{ "-s -M 87", "-M: \"87\" is out of range: 88 to 32767" },
+	{ "-s -M 32768", "-M: \"32768\" is out of range: 88 to 32767" },
+	{ "-s -S 256", "-S: \"256\" is out of range: 0 to 255" },
+	{ "-s -S af14", "-S: \"af14\" is not a type of service: 0 to 255, or "
+			"a name such as ef or af11" },
+	/* letters, words and names */
+	{ "-s -f z", "-f: \"z\" is not one letter of abkmgtpABKMGTP" },
+	{ "-s -f kk", "-f: \"kk\" is not one letter of abkmgtpABKMGTP" },
+	{ "-s -f ''", "-f: \"\" is not one letter of abkmgtpABKMGTP" },
+	{ "-s -x CQ", "-x: \"CQ\" is not made of letters of CDMSV" },
+	{ "-s -x ''", "-x: \"\" is not made of letters of CDMSV" },
+	{ "-s -y xml", "-y: \"xml\" is not a report style: C" },
+	{ "-s --output-style 2.0", "--output-style: \"2.0\" is not one of "
+				   "classic|2.0.2|2.1|2.2" },
+	{ "-s --output-style ''", "--output-style: \"\" is not one of "
+				  "classic|2.0.2|2.1|2.2" },
+	{ "-s -Z ''", "-Z: \"\" is not a name: it is empty" },
+	{ "-s -o ''", "-o: \"\" is not a name: it is empty" },
+	{ "-c -u", "-c: \"-u\" is not a host: a name or an address" },
+	{ "-c ''", "-c: \"\" is not a host: a name or an address" },
+	/* what is no option, or not yet */
+	{ "-s --foo", "unknown option \"--foo\"" },
+	{ "-s --foo=1", "unknown option \"--foo\"" },
+	{ "-s --ud_p", "unknown option \"--ud_p\"" },
+	{ "-s --udpx", "unknown option \"--udpx\"" },
+	{ "-s --=1", "unknown option \"--\"" },
+	{ "-s -Q", "unknown option \"-Q\"" },
+	{ "-suQ", "unknown option \"-Q\"" },
+	{ "-c h -d", "unknown option \"-d\"" },
+	{ "-c h -R", "unknown option \"-R\"" },
+	{ "-c h --full-duplex", "unknown option \"--full-duplex\"" },
+	{ "-s\t", "unknown option \"-?\"" },
+	{ "-s stray", "stray word \"stray\"" },
+	{ "-s -", "stray word \"-\"" },
+	{ "-s -- -u", "stray word \"-u\"" },
+	{ "-s --re C", "option \"--re\" is ambiguous: --reportstyle, "
+		       "--reportexclude" },
+	{ "-s --ipv", "option \"--ipv\" is ambiguous: --ipv4, --ipv6, "
+		      "--ipv6_domain" },
+	/* arguments that are missing or too much */
+	{ "-s -p", "-p: needs an argument: PORT" },
+	{ "-sp", "-p: needs an argument: PORT" },
+	{ "-s --por", "--por: needs an argument: PORT" },
+	{ "-c", "-c: needs an argument: HOST" },
+	{ "-s --udp=1", "--udp: \"1\" is too much: it takes no argument" },
+	/* two together */
+	{ "", "nothing to do: -s waits for clients, -c HOST runs a test, -h "
+	      "tells all options" },
+	{ "-u", "nothing to do: -s waits for clients, -c HOST runs a test, -h "
+		"tells all options" },
+	{ "-s -c h", "-c: not together with -s" },
+	{ "--client=h --server", "--client: not together with --server" },
+	{ "-s -b 1M", "-b: only for a client (-c)" },
+	{ "-s --bitrate 1M", "--bitrate: only for a client (-c)" },
+	{ "-n 1M -s", "-n: only for a client (-c)" },
+	{ "-s -T 3", "-T: only for a client (-c)" },
+	{ "-c h -D", "-D: only for a server (-s)" },
+	{ "-1 -c h", "-1: only for a server (-s)" },
+	{ "-c h --one", "--one: only for a server (-s)" },
+	{ "-b 100pps -c h", "-b: \"100pps\" is not for TCP: pps counts "
+			    "datagrams and needs -u" },
+	{ "-s -4 -6", "-4: not together with -6" },
+	{ "-s -V --ipv4", "--ipv4: not together with -V" },
+	{ "-s -B a:5", "-B: \"a:5\": the port of a server is -p" },
+};
+
+START_TEST(refuses_with_the_reason)
+{
+	expect_why("", refusals[_i].text, refusals[_i].why);
+}
+END_TEST
+
+static const char *const bad_binds[] = {
+	"''",      "-u",        "a:",          "a:0",
+	"a:65536", "a:x",       ":5",          "a%",
+	"%",       "a%b:1",     "a%b%c",       "%sixteen_letters_",
+	"[::1",    "[::1]x",    "[::1]:",      "[a]:5",
+	"[]",      "1:2:3",     "::1%",        "fe80::1%",
+	"::1%a/b", "[::1%a]%b", "a:123456789", "[::1]%",
+};
+
+START_TEST(refuses_what_is_no_local_address)
+{
+	const char *given = bad_binds[_i];
+	char text[80], why[OPTIONS_WHY_BYTES];
+
+	snprintf(text, sizeof(text), "-c h -B %s", given);
+	snprintf(why, sizeof(why),
+		 "-B: \"%s\" is not a local address: HOST, HOST:PORT, "
+		 "HOST%%DEV or [V6]:PORT",
+		 strcmp(given, "''") == 0 ? "" : given);
+	expect_why("", text, why);
+}
+END_TEST
+
+static const struct {
+	const char *env;
+	const char *text;
+	const char *fields;
+} environments[] = {
+	{ "IPERF_SERVER=", "", "side=1" },
+	{ "IPERF_CLIENT=h", "", "side=2 host=h" },
+	{ "IPERF_SINGLECLIENT=0", "-s", "single=1" },
+	{ "IPERF_DAEMON=", "-s", "daemonize=1" },
+	{ "IPERF_BANDWIDTH=5M", "-c h", "bps=5000000 rate_set=1" },
+	{ "IPERF_NUM=5K", "-c h", "amount=5120" },
+	{ "IPERF_TTL=7", "-c h", "ttl=7" },
+	{ "IPERF_UDP=0", "-s", "udp=1" },
+	{ "IPERF_PORT=5002", "-s", "port=5002" },
+	{ "IPERF_TIME=5", "-c h", "time=5000000000 time_set=1" },
+	{ "IPERF_INTERVAL=1", "-s", "interval=1000000000" },
+	{ "IPERF_PARALLEL=3", "-c h", "parallel=3 parallel_set=1" },
+	{ "IPERF_LEN=1K", "-s", "len=1024" },
+	{ "TCP_WINDOW_SIZE=64K", "-s", "window=65536" },
+	{ "IPERF_BIND=::1", "-s", "bind_host=::1" },
+	{ "IPERF_IPV6_DOMAIN=1", "-s", "family=6" },
+	{ "IPERF_MSS=1400", "-s", "mss=1400" },
+	{ "IPERF_PRINT_MSS=1", "-s", "print_mss=1" },
+	{ "IPERF_NODELAY=1", "-s", "nodelay=1" },
+	{ "IPERF_TOS=ef", "-s", "tos=184 tos_set=1" },
+	{ "IPERF_CONGESTION_CONTROL=reno", "-s", "cca=reno" },
+	{ "IPERF_FORMAT=k", "-s", "format=k" },
+	{ "IPERF_ENHANCEDREPORTS=1", "-s", "enhanced=1" },
+	{ "IPERF_REPORTSTYLE=C", "-s", "csv=1" },
+	{ "IPERF_REPORTEXCLUDE=CS", "-s", "exclude=9" },
+	/* the command line wins */
+	{ "IPERF_PORT=5002", "-s -p 5003", "port=5003" },
+	{ "IPERF_CLIENT=a", "-c b", "side=2 host=b" },
+	{ "IPERF_SERVER=1", "-c h", "side=2 host=h" },
+	{ "IPERF_CLIENT=h", "-s", "side=1 host=-" },
+	{ "IPERF_TIME=5", "-c h -n 1K", "amount=1024" },
+	{ "IPERF_NUM=1K", "-c h -t 5", "amount=0 time=5000000000" },
+	{ "IPERF_IPV6_DOMAIN=1", "-s -4", "family=4" },
+	{ "IPERF_REPORTEXCLUDE=C", "-s -x S", "exclude=8" },
+	{ "IPERF_BIND=a:5", "-c h -B b", "bind=b bind_host=b bind_port=0" },
+	/* of two variables, as in iperf 2 */
+	{ "IPERF_TIME=5 IPERF_NUM=1K", "-c h", "amount=0 time=5000000000" },
+	/* those of the other side are none of ours */
+	{ "IPERF_BANDWIDTH=100pps IPERF_NUM=1 IPERF_TTL=x", "-s",
+	  "bps=0 pps=0 rate_set=0 amount=0 ttl=0" },
+	{ "IPERF_DAEMON=1 IPERF_SINGLECLIENT=1", "-c h",
+	  "daemonize=0 single=0" },
+	{ "IPERF_SERVER=1 IPERF_BANDWIDTH=x", "", "side=1 rate_set=0" },
+	/* what is asked comes before any variable */
+	{ "IPERF_PORT=x", "-h", "ask=1" },
+};
+
+START_TEST(reads_the_environment_first)
+{
+	expect_fields(environments[_i].env, environments[_i].text,
+		      environments[_i].fields);
+}
+END_TEST
+
+static const struct {
+	const char *env;
+	const char *text;
+	const char *why;
+} bad_environments[] = {
+	{ "IPERF_PORT=70000", "-s",
+	  "IPERF_PORT: \"70000\" is out of range: 1 to 65535" },
+	{ "IPERF_PORT=", "-s",
+	  "IPERF_PORT: \"\" is not a whole number: 1 to 65535" },
+	{ "TCP_WINDOW_SIZE=big", "-c h",
+	  "TCP_WINDOW_SIZE: \"big\" is not a size: a number of bytes with k, "
+	  "m, g, Ki, Mi or Gi" },
+	{ "IPERF_LEN=8", "-s -u",
+	  "IPERF_LEN: \"8\" is out of range: 16 to 65507 with UDP" },
+	{ "IPERF_BANDWIDTH=9pps", "-c h",
+	  "IPERF_BANDWIDTH: \"9pps\" is not for TCP: pps counts datagrams and "
+	  "needs -u" },
+	{ "IPERF_BIND=a:5", "-s",
+	  "IPERF_BIND: \"a:5\": the port of a server is -p" },
+	{ "IPERF_CLIENT=h IPERF_SERVER=1", "",
+	  "IPERF_CLIENT: not together with IPERF_SERVER" },
+};
+
+START_TEST(names_the_variable_that_is_wrong)
+{
+	expect_why(bad_environments[_i].env, bad_environments[_i].text,
+		   bad_environments[_i].why);
+}
+END_TEST
+
+START_TEST(needs_no_environment)
+{
+	struct options o;
+	struct line l;
+	char why[OPTIONS_WHY_BYTES];
+
+	split(&l, "-s -p 5003");
+	ck_assert_int_eq(options_parse(&o, l.count, l.words, NULL, why), 0);
+	ck_assert_int_eq(o.port, 5003);
+	ck_assert_str_eq(why, "");
+}
+END_TEST
+
+#define GROUPS 5
+
+static const char *const groups[][GROUPS] = {
+	{ "-c h", "-P 2", "-b 5M", "-u", "-l 200" },
+	{ "-s", "-u", "--bind=::1%lo", "-1p 7", "--interval 1" },
+	{ "-c h", "-t 3", "-y C", "-V", "-e" },
+};
+
+/* Puts the groups in order number n of the 5! there are. */
+static void permute(char *buf, size_t size, const char *const *group, int n)
+{
+	const char *left[GROUPS];
+
+	memcpy(left, group, sizeof(left));
+	buf[0] = '\0';
+	for (int count = GROUPS; count > 0; count--) {
+		int at = n % count;
+		size_t used = strlen(buf);
+
+		snprintf(buf + used, size - used, " %s", left[at]);
+		n /= count;
+		for (int i = at; i < count - 1; i++)
+			left[i] = left[i + 1];
+	}
+}
+
+START_TEST(means_the_same_in_any_order)
+{
+	char first[256], other[256];
+
+	permute(first, sizeof(first), groups[_i], 0);
+	for (int n = 1; n < 120; n++) {
+		permute(other, sizeof(other), groups[_i], n);
+		expect_same(first, other);
+	}
+}
+END_TEST
+
+START_TEST(joins_letters)
+{
+	expect_same("-s -u -V -p 5002", "-suVp5002");
+	expect_same("-c h -u -b 5M -i 1", "-uch -b5M -i1");
+}
+END_TEST
+
+START_TEST(says_one_line_that_fits)
+{
+	struct options o;
+	char long_word[2000], port[] = "-p", feed[] = "1\n\033[2J";
+	char *words[] = { feed, port, long_word, NULL };
+	char why[OPTIONS_WHY_BYTES];
+
+	memset(long_word, 'x', sizeof(long_word) - 1);
+	long_word[sizeof(long_word) - 1] = '\0';
+	ck_assert_int_eq(options_parse(&o, 3, words, NULL, why), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(why, "x\" is not a whole number: 1 to"));
+	words[2] = feed;
+	ck_assert_int_eq(options_parse(&o, 3, words, NULL, why), -EINVAL);
+	ck_assert_str_eq(why,
+			 "-p: \"1??[2J\" is not a whole number: 1 to 65535");
+	long_word[0] = long_word[1] = '-';
+	words[2] = long_word;
+	ck_assert_int_eq(options_parse(&o, 2, words + 1, NULL, why), -EINVAL);
+	ck_assert_int_eq(strncmp(why, "unknown option \"--x", 19), 0);
+}
+END_TEST
+
+/* What print writes, for the caller to free. */
+static char *printed(void (*print)(FILE *))
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	ck_assert_ptr_nonnull(f);
+	print(f);
+	ck_assert_int_eq(fclose(f), 0);
+	return text;
+}
+
+START_TEST(usage_has_each_row_of_the_table)
+{
+	char *usage = printed(options_usage);
+	char letter;
+	const char *name, *arg, *help;
+	size_t rows = 0;
+
+	while (options_row(rows, &letter, &name, &arg, &help)) {
+		char start[80];
+
+		snprintf(start, sizeof(start), "\n  %c%c%c --%s%s%s ",
+			 letter ? '-' : ' ', letter ? letter : ' ',
+			 letter ? ',' : ' ', name, arg ? " " : "",
+			 arg ? arg : "");
+		const char *at = strstr(usage, start);
+		ck_assert_msg(at && strstr(at, help), "no %s", start);
+		rows++;
+	}
+	ck_assert_uint_eq(rows, COUNT(spellings));
+	free(usage);
+}
+END_TEST
+
+START_TEST(usage_fits_a_terminal)
+{
+	char *usage = printed(options_usage);
+
+	for (char *l = strtok(usage, "\n"); l; l = strtok(NULL, "\n"))
+		ck_assert_msg(strlen(l) <= 80, "%zu columns: %s", strlen(l), l);
+	free(usage);
+}
+END_TEST
+
+START_TEST(version_is_one_line_of_iperf_2)
+{
+	char *version = printed(options_version);
+
+	ck_assert_str_eq(version, "iperf version 2.2.100 (1 December 2026) "
+				  "pthreads\n");
+	free(version);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int decimals;
+} precisions[] = {
+	{ "-c h", 1 },
+	{ "-c h -i 1", 1 },
+	{ "-c h -i 0.5 -t 2.5", 1 },
+	{ "-c h -i 0.25", 2 },
+	{ "-c h -t 0.01", 2 },
+	{ "-c h -i 0.005", 4 },
+	{ "-c h -i 1 -t 1.001", 4 },
+	{ "-s", 1 },
+	{ "-s -i 0.05", 2 },
+};
+
+START_TEST(shows_times_as_fine_as_they_are)
+{
+	struct options o;
+	struct line l;
+	char why[OPTIONS_WHY_BYTES];
+
+	ck_assert_int_eq(parse(&o, &l, "", precisions[_i].text, why), 0);
+	ck_assert_int_eq(options_decimals(&o), precisions[_i].decimals);
+}
+END_TEST
+
+static Suite *options_suite(void)
+{
+	Suite *s = suite_create("options");
+	TCase *t = tcase_create("options");
+
+	tcase_add_loop_test(t, reads_what_is_asked, 0, COUNT(meanings));
+	tcase_add_loop_test(t, takes_every_spelling, 0, COUNT(spellings));
+	tcase_add_loop_test(t, refuses_with_the_reason, 0, COUNT(refusals));
+	tcase_add_loop_test(t, refuses_what_is_no_local_address, 0,
+			    COUNT(bad_binds));
+	tcase_add_loop_test(t, reads_the_environment_first, 0,
+			    COUNT(environments));
+	tcase_add_loop_test(t, names_the_variable_that_is_wrong, 0,
+			    COUNT(bad_environments));
+	tcase_add_test(t, needs_no_environment);
+	tcase_add_loop_test(t, means_the_same_in_any_order, 0, COUNT(groups));
+	tcase_add_test(t, joins_letters);
+	tcase_add_test(t, says_one_line_that_fits);
+	tcase_add_test(t, usage_has_each_row_of_the_table);
+	tcase_add_test(t, usage_fits_a_terminal);
+	tcase_add_test(t, version_is_one_line_of_iperf_2);
+	tcase_add_loop_test(t, shows_times_as_fine_as_they_are, 0,
+			    COUNT(precisions));
+	suite_add_tcase(s, t);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(options_suite());
+
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed != 0;
+}

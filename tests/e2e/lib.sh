@@ -1,0 +1,299 @@
+# lib.sh: what the end-to-end tests share.  Each test sources it and runs in
+# network namespaces of its own, so several tests can run at a time and nothing
+# reaches the host's network.
+#
+#   namespaces              a client and a server namespace joined by a veth
+#                           pair; $CLIENT_IP, $SERVER_IP, $CLIENT_IP6, $SERVER_IP6
+#   start_server ARGS       ours, in the server's namespace, until it listens
+#   start_peer_server ARGS  Debian's iperf likewise
+#   run_client ARGS         ours, in the client's namespace, to its end
+#   run_peer_client ARGS    Debian's
+#   start_client ARGS       ours, in the background; its pid is $client
+#   stop_server             SIGINT, waits; its exit status is in $status
+#
+# Files in $T: server.out, server.err, client.out, client.err.
+
+: "${IPERF:?is the program to test}"
+TESTS=$(cd "$(dirname "$0")/.." && pwd)
+PEER=${PEER:-/usr/bin/iperf}
+T=$(mktemp -d)
+NS_C=ipt$$c
+NS_S=ipt$$s
+CLIENT_IP=10.77.0.1
+SERVER_IP=10.77.0.2
+CLIENT_IP6=fd77::1
+SERVER_IP6=fd77::2
+server_pid=
+pids=
+export LC_ALL=C TZ=UTC PATH="$PATH:/usr/sbin:/sbin"
+
+cleanup() {
+	for pid in $pids; do
+		kill -KILL "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	ip netns del "$NS_C" 2>/dev/null
+	ip netns del "$NS_S" 2>/dev/null
+	rm -rf "$T"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM HUP PIPE
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+fail() {
+	echo "FAILED: $*"
+	for f in "$T"/*.out "$T"/*.err; do
+		[ -s "$f" ] || continue
+		echo "--- ${f##*/}"
+		head -c 6000 "$f"
+	done
+	exit 1
+}
+
+need() { # COMMAND: skip the test where it is missing
+	command -v "$1" >/dev/null || skip "$1 is not installed"
+}
+
+namespaces() {
+	[ "$(id -u)" = 0 ] || skip "network namespaces need root"
+	need ip
+	ip netns add "$NS_C" 2>"$T/ip" || skip "no namespaces: $(cat "$T/ip")"
+	ip netns add "$NS_S" || fail "second namespace"
+	ip link add vc netns "$NS_C" type veth peer name vs netns "$NS_S" ||
+		fail "veth pair"
+	in_client ip link set lo up
+	in_server ip link set lo up
+	in_client ip addr add $CLIENT_IP/24 dev vc
+	in_server ip addr add $SERVER_IP/24 dev vs
+	in_client ip addr add $CLIENT_IP6/64 dev vc nodad
+	in_server ip addr add $SERVER_IP6/64 dev vs nodad
+	in_client ip link set vc up
+	in_server ip link set vs up
+	# no first packet may wait for a name of its neighbour
+	c_mac=$(in_client cat /sys/class/net/vc/address)
+	s_mac=$(in_server cat /sys/class/net/vs/address)
+	in_client ip neigh replace $SERVER_IP lladdr "$s_mac" dev vc
+	in_server ip neigh replace $CLIENT_IP lladdr "$c_mac" dev vs
+}
+
+in_client() {
+	ip netns exec "$NS_C" "$@"
+}
+
+in_server() {
+	ip netns exec "$NS_S" "$@"
+}
+
+# background NAMESPACE COMMAND...: $! is the command itself, so a signal to it
+# reaches nothing else; `pids` are ended when the test is
+background() {
+	ns=$1
+	shift
+	ip netns exec "$ns" "$@" &
+	pids="$pids $!"
+}
+
+# wait_until SECONDS COMMAND...: 0 once the command succeeds
+wait_until() {
+	tries=$(($1 * 50))
+	shift
+	while ! "$@"; do
+		[ $tries -gt 0 ] || return 1
+		tries=$((tries - 1))
+		sleep 0.02
+	done
+}
+
+# The banner is out, whole: its second line of dashes.
+says_listening() {
+	[ "$(grep -c '^-----' "$1" 2>/dev/null)" -ge 2 ] &&
+		grep -q 'listening on' "$1"
+}
+
+# A socket of the server's namespace stands on the port.
+port_bound() { # PORT
+	in_server ss -Hlntu "sport = :$1" 2>/dev/null | grep -q .
+}
+
+# launch OUT ERR COMMAND...: starts a program in the server's namespace
+launch() {
+	out=$1 err=$2
+	shift 2
+	: >"$out"
+	background "$NS_S" "$@" >"$out" 2>"$err"
+	server_pid=$!
+}
+
+# The port among the arguments of a server, 5001 without -p.
+port_of() {
+	port=5001
+	while [ $# -gt 0 ]; do
+		case $1 in
+		-p) port=$2 ;;
+		-p*) port=${1#-p} ;;
+		esac
+		shift
+	done
+	echo "$port"
+}
+
+start_server() {
+	launch "$T/server.out" "$T/server.err" "$IPERF" -s "$@"
+	wait_until 5 port_bound "$(port_of "$@")" || fail "no server: -s $*"
+	case " $* " in
+	*" -y "* | *" -yC "* | *" -x "* | *" -xCS "* | *" -o "*) ;;
+	*) wait_until 5 says_listening "$T/server.out" ||
+		fail "no banner: -s $*" ;;
+	esac
+}
+
+# Debian's iperf holds its banner back in a pipe or file: the port tells.
+start_peer_server() {
+	need "$PEER"
+	launch "$T/server.out" "$T/server.err" stdbuf -oL "$PEER" -s "$@"
+	wait_until 5 port_bound "$(port_of "$@")" || fail "no peer: -s $*"
+}
+
+# stop_server [SIGNAL]: asks the server to end and waits for it, 5 s at most
+stop_server() {
+	kill "-${1:-INT}" "$server_pid" 2>/dev/null
+	await_server 5
+}
+
+gone() { # PID: it has ended (a zombie has)
+	case $(cut -d' ' -f3 "/proc/$1/stat" 2>/dev/null) in
+	'' | Z) return 0 ;;
+	esac
+	return 1
+}
+
+# await_server SECONDS: waits for the server's own end, takes its status
+await_server() {
+	wait_until "$1" gone "$server_pid" || fail "the server does not end"
+	wait "$server_pid"
+	status=$?
+}
+
+# The peer's UDP server may be gone or mute after its test: ended for good.
+kill_server() {
+	kill -INT "$server_pid" 2>/dev/null
+	wait_until 3 gone "$server_pid" || kill -KILL "$server_pid" 2>/dev/null
+	wait "$server_pid" 2>/dev/null
+}
+
+run_client() {
+	in_client timeout 30 "$IPERF" "$@" >"$T/client.out" 2>"$T/client.err"
+	status=$?
+}
+
+start_client() {
+	background "$NS_C" "$IPERF" "$@" >"$T/client.out" 2>"$T/client.err"
+	client=$!
+}
+
+run_peer_client() {
+	need "$PEER"
+	in_client timeout 30 "$PEER" "$@" >"$T/client.out" 2>"$T/client.err"
+	status=$?
+}
+
+expect_status() { # N
+	[ "$status" = "$1" ] || fail "exit status $status, not $1"
+}
+
+expect_equal() { # WHAT GOT WANTED
+	[ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"
+}
+
+expect_line() { # REGEX FILE
+	grep -Eq -- "$1" "$2" || fail "no line like '$1' in ${2##*/}"
+}
+
+expect_no_line() { # REGEX FILE
+	! grep -Eq -- "$1" "$2" || fail "a line like '$1' in ${2##*/}"
+}
+
+expect_empty() { # FILE
+	[ ! -s "$1" ] || fail "${1##*/} is not empty"
+}
+
+# expect_within WHAT GOT WANTED PERCENT
+expect_within() {
+	awk -v g="$2" -v w="$3" -v p="$4" 'BEGIN {
+		d = g - w
+		if (d < 0)
+			d = -d
+		exit !(g != "" && d <= w * p / 100)
+	}' || fail "$1: got '$2', wanted $3 within $4 %"
+}
+
+has_lines() { # N REGEX FILE
+	[ "$(grep -Ec -- "$2" "$3")" -ge "$1" ]
+}
+
+# await_lines N REGEX FILE: waits until so many lines match
+await_lines() {
+	wait_until 5 has_lines "$@" || fail "no $1 lines like '$2' in ${3##*/}"
+}
+
+# expect_quiet: a test that went well leaves both stderrs empty
+expect_quiet() {
+	expect_empty "$T/client.err"
+	expect_empty "$T/server.err"
+}
+
+# csv FIELD FILE [CONDITION]: that field of the last row of which the awk
+# condition holds
+csv() {
+	awk -F, "${3:-1} { v = \$$1 } END { print v }" "$2"
+}
+
+# csv_sum FIELD FILE [CONDITION]: the field added over those rows
+csv_sum() {
+	awk -F, "${3:-1} { v += \$$1 } END { printf \"%.0f\\n\", v }" "$2"
+}
+
+# stats_of FILE: "lost/total jitter" of the last row that has them, blanks out
+stats_of() {
+	sed -nE 's|.*  +([0-9.]+) ms +([0-9]+)/ *([0-9]+) \(.*|\2/\3 \1|p' "$1" |
+		tail -1
+}
+
+# sent_of FILE: N of the last "Sent N datagrams"
+sent_of() {
+	sed -nE 's/.*Sent ([0-9]+) datagrams.*/\1/p' "$1" | tail -1
+}
+
+# The nftables rule of the loss tests: one data datagram of N is dropped on its
+# way in.  End markers have a negative number and pass.
+drop_one_of() { # N PORT
+	need nft
+	in_server nft -f - <<-RULES || fail "nft"
+		table inet t {
+			counter seen { }
+			counter dropped { }
+			chain input {
+				type filter hook input priority 0;
+				udp dport $2 @th,64,1 0 counter name seen
+				udp dport $2 @th,64,1 0 numgen inc mod $1 == 50 \
+					counter name dropped drop
+			}
+		}
+	RULES
+}
+
+counter() { # NAME: packets of an nftables counter
+	in_server nft list counter inet t "$1" |
+		awk '/packets/ { print $2 }'
+}
+
+# late_of FILE: datagrams that came out of order in its last test
+late_of() {
+	awk '/connected with/ { v = 0 }
+		/received out-of-order/ { v = $(NF - 3) }
+		END { print v + 0 }' "$1"
+}
