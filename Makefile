@@ -33,14 +33,14 @@ OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 
 # The pure rooms: every unit test is linked with these, its own room and Check,
 # and with nothing else.
-PURE := options plan pace stats wire units out_text out_csv out_json hist abstat
+PURE := options plan pace stats wire units out_text out_csv out_json hist block \
+	stamp session abstat
 PURE_OBJECTS := $(filter $(PURE:%=$(BUILD)/src/%.o),$(OBJECTS))
 UNITS := $(patsubst tests/%.c,%,$(wildcard tests/check_*.c))
 UNIT_BINS := $(UNITS:%=$(BUILD)/tests/%)
 # Rooms that a test needs besides the pure ones and its own.
 NEEDS_check_report = clock log stream platform/$(PLATFORM)
 NEEDS_check_sock = clock log platform/$(PLATFORM)
-NEEDS_check_session = clock log
 RELAY = $(BUILD)/tests/relay
 E2E := $(sort $(wildcard tests/e2e/[0-9]*))
 LINT := $(sort $(wildcard tests/lint/[0-9]*))
