@@ -89,6 +89,8 @@ static enum client_status open_socket(const struct client *c, uint32_t i,
 	if (rc < 0)
 		return local_failed(what, rc);
 	*fd = rc;
+	if (c->o->udp)
+		(void)platform_tx_errors(*fd, peer->ss.ss_family);
 	if (!c->has_source)
 		return CLIENT_OK;
 	if (c->o->bind_port > 0)
@@ -117,6 +119,9 @@ static struct wire_client make_header(const struct client *c)
 
 	if (o->rate.pps > 0)
 		h.rate_bps = o->rate.pps * 8 * c->len_bytes;
+	h.omit_10ms = (uint16_t)(o->omit_ns / (10 * CLOCK_MS_NS));
+	if (o->trip_times)
+		h.upper |= WIRE_UPPER_TRIP_TIMES;
 	wire_version(&h.version_u, &h.version_l);
 	return h;
 }
@@ -143,9 +148,15 @@ static void give_job(struct client *c, struct stream *s)
 		.multicast = sock_is_multicast(&c->peer),
 		.header = make_header(c),
 	};
+	s->omit_ns = o->omit_ns;
+	s->asked_bps = s->job.header.rate_bps;
 	s->expect_ns = o->amount_bytes > 0 ? 0 : o->time_ns;
 	s->expect_bytes = o->amount_bytes;
 	s->conn.client = true;
+	if (o->udp)
+		stream_buffer(s, o->window_bytes);
+	else
+		s->buffer.asked = o->window_bytes;
 }
 
 /* Stream number i over a connected socket, which it takes over. */
@@ -181,9 +192,16 @@ static void banner(const struct client *c, int fd)
 		.window_granted = sock_window(fd, true),
 		.flows = c->streams,
 		.pid = (uint32_t)getpid(),
+		.wall_ns = clock_wall_ns(),
 		.tos = o->tos,
 		.nodelay = o->nodelay,
 		.mss = o->mss_bytes,
+		.rate_bps = o->rate.bps,
+		.rate_pps = o->rate.pps,
+		.time_ns = o->amount_bytes > 0 ? 0 : o->time_ns,
+		.amount_bytes = o->amount_bytes,
+		.interval_ns = o->interval_ns,
+		.omit_ns = o->omit_ns,
 	};
 
 	if (sock_is_multicast(&c->peer))
@@ -420,8 +438,8 @@ static enum client_status run(struct client *c)
 	return started != CLIENT_OK ? started : verdict(c);
 }
 
-enum client_status client_run(const struct options *o, struct out *out,
-			      const _Atomic int *stop)
+enum client_status client_run(const struct options *o, struct out *outs,
+			      size_t n_outs, const _Atomic int *stop)
 {
 	struct client c = {
 		.o = o,
@@ -431,7 +449,7 @@ enum client_status client_run(const struct options *o, struct out *out,
 	enum client_status status = CLIENT_FAILED;
 
 	c.stream = calloc(c.streams, sizeof(*c.stream));
-	c.report = report_new(o, out);
+	c.report = report_new(o, outs, n_outs);
 	if (c.stream == NULL || c.report == NULL)
 		log_error("no memory for %u streams", (unsigned)c.streams);
 	else

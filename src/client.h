@@ -5,6 +5,8 @@
 #ifndef CLIENT_H
 #define CLIENT_H
 
+#include <stddef.h>
+
 #include "options.h"
 #include "out.h"
 
@@ -18,9 +20,9 @@ enum client_status {
 	CLIENT_INTERRUPTED = 5, /* a signal came: main makes 128 + it */
 };
 
-/* Runs the test; a first count in *stop ends it with its partial report, a
- * second one at once. */
-enum client_status client_run(const struct options *o, struct out *out,
-			      const _Atomic int *stop);
+/* Runs the test and reports to all n_outs; a first count in *stop ends it with
+ * its partial report, a second one at once. */
+enum client_status client_run(const struct options *o, struct out *outs,
+			      size_t n_outs, const _Atomic int *stop);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CLOCK_SECOND_NS 1000000000
-#define CLOCK_MS_NS 1000000
+#define CLOCK_SECOND_NS INT64_C(1000000000)
+#define CLOCK_MS_NS INT64_C(1000000)
 
 /* Nanoseconds of the monotonic clock. */
 int64_t clock_ns(void);

@@ -7,6 +7,15 @@
 
 #define LINE_BYTES 1024
 
+static void (*also)(void *arg, const char *text);
+static void *also_arg;
+
+void log_also(void (*tell)(void *arg, const char *text), void *arg)
+{
+	also = tell;
+	also_arg = arg;
+}
+
 void log_error(const char *format, ...)
 {
 	char line[LINE_BYTES] = "iperf: ";
@@ -18,6 +27,9 @@ void log_error(const char *format, ...)
 	va_end(args);
 
 	size_t len = strlen(line);
+
+	if (also != NULL)
+		also(also_arg, line + start);
 
 	line[len++] = '\n';
 	/* nothing can be said when stderr itself is gone */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,44 +57,113 @@ static struct out_style style(const struct options *o)
 	};
 }
 
-static int run(const struct options *o, FILE *file)
+/* Where the report goes. */
+struct outputs {
+	struct out out[2];
+	size_t n;
+};
+
+static void add_out(struct outputs *outs, const struct out_writer *writer,
+		    FILE *file, const struct options *o)
 {
-	struct out out = {
-		.writer = o->csv ? &out_csv : &out_text,
-		.file = file,
-		.style = style(o),
-	};
+	struct out *out = &outs->out[outs->n++];
+
+	*out = (struct out){ .writer = writer,
+			     .file = file,
+			     .style = style(o) };
+	/* machines get all there is */
+	if (writer == &out_json)
+		out->style.enhanced = true;
+}
+
+/* A line went to stderr. */
+static void tell_outputs(void *arg, const char *text)
+{
+	struct outputs *outs = arg;
+
+	for (size_t i = 0; i < outs->n; i++)
+		outs->out[i].writer->failed(&outs->out[i], text);
+}
+
+static int run(const struct options *o, struct outputs *outs)
+{
 	enum client_status status;
 
 	catch_signals();
 	/* threads inherit it */
 	(void)platform_exact_sleep();
 	if (o->side == OPTIONS_SERVER)
-		return server_run(o, &out, &stops);
-	status = client_run(o, &out, &stops);
+		return server_run(o, outs->out, outs->n, &stops);
+	status = client_run(o, outs->out, outs->n, &stops);
 	if (status == CLIENT_INTERRUPTED)
 		return EXIT_SIGNAL + atomic_load(&first_signal);
 	return (int)status;
 }
 
+/* Opens the file that an option names; NULL after a word about it. */
+static FILE *open_file(const char *option, const char *name)
+{
+	FILE *file = fopen(name, "w");
+
+	if (file == NULL)
+		log_error("%s: \"%s\": %s", option, name, strerror(errno));
+	return file;
+}
+
+/* Closes it; what could not be written is a failure. */
+static int close_file(const char *option, const char *name, FILE *file,
+		      int status)
+{
+	bool lost = ferror(file) != 0;
+
+	if (fclose(file) == 0 && !lost)
+		return status;
+	log_error("%s: \"%s\": %s", option, name, strerror(errno));
+	return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
+}
+
 static int run_into(const struct options *o)
 {
+	struct outputs outs = { .n = 0 };
 	FILE *file = stdout;
+	FILE *json = NULL;
 	int status;
 
-	if (o->output != NULL) {
-		file = fopen(o->output, "w");
-		if (file == NULL) {
-			log_error("-o: \"%s\": %s", o->output, strerror(errno));
+	if (o->output != NULL && (file = open_file("-o", o->output)) == NULL)
+		return EXIT_FAILURE;
+	if (o->json)
+		add_out(&outs, &out_json, file, o);
+	else
+		add_out(&outs, o->csv ? &out_csv : &out_text, file, o);
+	if (o->json_file != NULL) {
+		json = open_file("--json-file", o->json_file);
+		if (json == NULL)
 			return EXIT_FAILURE;
+		add_out(&outs, &out_json, json, o);
+	}
+	log_also(tell_outputs, &outs);
+	status = run(o, &outs);
+	log_also(NULL, NULL);
+	if (json != NULL)
+		status = close_file("--json-file", o->json_file, json, status);
+	if (file != stdout)
+		status = close_file("-o", o->output, file, status);
+	return status;
+}
+
+/* The command line is wrong: who asked for JSON gets that too. */
+static int refuse(int argc, char *const argv[], const char *why)
+{
+	struct out out = { .writer = &out_json, .file = stdout };
+
+	log_error("%s", why);
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0) {
+			out_json.failed(&out, why);
+			break;
 		}
 	}
-	status = run(o, file);
-	if (file != stdout && fclose(file) != 0) {
-		log_error("-o: \"%s\": %s", o->output, strerror(errno));
-		return status == 0 ? EXIT_FAILURE : status;
-	}
-	return status;
+	return EXIT_FAILURE;
 }
 
 int main(int argc, char *argv[])
@@ -102,8 +172,7 @@ int main(int argc, char *argv[])
 	char why[OPTIONS_WHY_BYTES];
 
 	if (options_parse(&o, argc, argv, environment, why) < 0) {
-		log_error("%s", why);
-		return EXIT_FAILURE;
+		return refuse(argc, argv, why);
 	}
 	switch (o.ask) {
 	case OPTIONS_HELP:

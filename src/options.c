@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "stats.h"
 #include "wire.h"
 
 #define NSEC_PER_SEC 1000000000
@@ -24,6 +25,11 @@
 #define MAX_WINDOW (INT_MAX / 2) /* Linux doubles what it is given */
 #define MIN_MSS 88               /* Linux, TCP_MIN_MSS */
 #define MAX_MSS 32767            /* Linux, MAX_TCP_WINDOW */
+#define MSEC_PER_SEC 1000
+#define NSEC_PER_MSEC INT64_C(1000000)
+#define MIN_LATE_NS NSEC_PER_MSEC
+#define MAX_LATE_NS (60000 * NSEC_PER_MSEC)
+#define MAX_OMIT_NS (INT64_C(65535) * OPTIONS_OMIT_STEP_NS) /* 16 bits */
 
 /* What an argument is, and so which reader takes it. */
 enum kind {
@@ -34,6 +40,7 @@ enum kind {
 	OPT_BYTES,           /* a size, min to max */
 	OPT_SECONDS,         /* min to max, in nanoseconds */
 	OPT_ZERO_OR_SECONDS, /* the same, or 0 */
+	OPT_MILLISECONDS,    /* min to max, in nanoseconds too */
 	OPT_RATE,            /* bits or datagrams a second, up to max */
 	OPT_TOS,             /* a number, min to max, or a name */
 	OPT_BIND,            /* address, port and device */
@@ -86,6 +93,10 @@ static const struct row table[] = {
 	  .env = "IPERF_SINGLECLIENT" },
 	{ 0, { "one-off" }, NULL, "end after one client",
 	  AS_SERVER, OPT_SET, FIELD(one_off), .min = true },
+	{ 0, { "late-after" }, "MS",
+	  "UDP: lost when missing for MS milliseconds (100)",
+	  AS_SERVER, OPT_MILLISECONDS, FIELD(late_after_ns),
+	  .min = MIN_LATE_NS, .max = MAX_LATE_NS },
 	/* --- a client; -n stands before -t, so that of two variables IPERF_TIME
 	 * rules, as in iperf 2 --- */
 	{ 'c', { "client" }, "HOST", "connect to HOST and send",
@@ -100,6 +111,11 @@ static const struct row table[] = {
 	{ 'T', { "ttl" }, "N", "time to live of what is sent, 1 to 255",
 	  AS_CLIENT, OPT_WHOLE, FIELD(ttl), .min = 1, .max = 255,
 	  .env = "IPERF_TTL" },
+	{ 'O', { "omit" }, "SEC", "leave the first SEC seconds out of the totals",
+	  AS_CLIENT, OPT_SECONDS, FIELD(omit_ns), .min = OPTIONS_OMIT_STEP_NS,
+	  .max = MAX_OMIT_NS },
+	{ 0, { "trip-times" }, NULL, "UDP: one-way delays, by both clocks",
+	  AS_CLIENT, OPT_SET, FIELD(trip_times), .min = true },
 	/* --- both --- */
 	{ 'u', { "udp" }, NULL, "use UDP rather than TCP",
 	  AS_BOTH, OPT_SET, FIELD(udp), .min = true, .env = "IPERF_UDP" },
@@ -165,6 +181,13 @@ static const struct row table[] = {
 	{ 0, { "output-style" }, "STYLE", "classic, 2.0.2, 2.1 or 2.2",
 	  AS_BOTH, OPT_CHOICE, FIELD(dialect),
 	  .choices = "classic|2.0.2|2.1|2.2" },
+	{ 0, { "histograms", "udp-histograms", "udp-histogram" }, NULL,
+	  "UDP: the distribution of the delay",
+	  AS_BOTH, OPT_SET, FIELD(histograms), .min = true },
+	{ 0, { "json" }, NULL, "report in JSON, an object on each line",
+	  AS_BOTH, OPT_SET, FIELD(json), .min = true },
+	{ 0, { "json-file" }, "FILE", "write JSON to FILE, beside the reports",
+	  AS_BOTH, OPT_TEXT, FIELD(json_file) },
 	{ 'o', { "output" }, "FILE", "write the reports to FILE",
 	  AS_BOTH, OPT_TEXT, FIELD(output) },
 	{ 'h', { "help" }, NULL, "print this and end",
@@ -187,6 +210,7 @@ static const char *const wanted[] = {
 	[OPT_BYTES] = "a size: a number of bytes with k, m, g, Ki, Mi or Gi",
 	[OPT_SECONDS] = "a time: seconds, such as 10 or 0.5",
 	[OPT_ZERO_OR_SECONDS] = "a time: seconds, such as 10 or 0.5",
+	[OPT_MILLISECONDS] = "a time: milliseconds, such as 100 or 2.5",
 	[OPT_RATE] = "a rate: a number with k, m, g, Ki, Mi, Gi or pps",
 	[OPT_TOS] = "a type of service: 0 to 255, or a name such as ef or af11",
 	[OPT_BIND] = "a local address: HOST, HOST:PORT, HOST%DEV or [V6]:PORT",
@@ -268,12 +292,21 @@ static void range_text(const struct row *r, char *buf, size_t size)
 {
 	switch (r->kind) {
 	case OPT_SECONDS:
-		snprintf(buf, size, "above 0, up to %.10g seconds",
-			 seconds(r->max));
+		if (r->min > 1)
+			snprintf(buf, size, "%.10g to %.10g seconds",
+				 seconds(r->min), seconds(r->max));
+		else
+			snprintf(buf, size, "above 0, up to %.10g seconds",
+				 seconds(r->max));
 		break;
 	case OPT_ZERO_OR_SECONDS:
 		snprintf(buf, size, "0, or %.10g to %.10g seconds",
 			 seconds(r->min), seconds(r->max));
+		break;
+	case OPT_MILLISECONDS:
+		snprintf(buf, size, "%lld to %lld milliseconds",
+			 (long long)(r->min / NSEC_PER_MSEC),
+			 (long long)(r->max / NSEC_PER_MSEC));
 		break;
 	default:
 		snprintf(buf, size, "%lld to %lld", (long long)r->min,
@@ -360,6 +393,15 @@ static int read_seconds(struct parser *p, const struct row *r,
 	int rc = units_seconds(g->text, &ns);
 
 	return keep(p, r, g, rc, ns);
+}
+
+static int read_milliseconds(struct parser *p, const struct row *r,
+			     const struct given *g)
+{
+	int64_t thousandfold_ns = 0;
+	int rc = units_seconds(g->text, &thousandfold_ns);
+
+	return keep(p, r, g, rc, thousandfold_ns / MSEC_PER_SEC);
 }
 
 /* MEAN,STDEV is a rate of iperf 2 that is not offered, so it is named. */
@@ -612,6 +654,8 @@ static int read_value(struct parser *p, const struct row *r,
 	case OPT_SECONDS:
 	case OPT_ZERO_OR_SECONDS:
 		return read_seconds(p, r, g);
+	case OPT_MILLISECONDS:
+		return read_milliseconds(p, r, g);
 	case OPT_RATE:
 		return read_rate(p, r, g);
 	case OPT_TOS:
@@ -804,6 +848,16 @@ static const struct given *given(const struct parser *p, char letter)
 	return &p->given[row_of_letter(letter) - table];
 }
 
+/* The same of an option without a letter, by its main name. */
+static const struct given *given_long(const struct parser *p, const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(table[i].names[0], name) != 0)
+		i++;
+	return &p->given[i];
+}
+
 static bool fits(const struct row *r, enum options_side side)
 {
 	return r->whose == AS_BOTH ||
@@ -887,6 +941,24 @@ static int check_family(struct parser *p)
 	return 0;
 }
 
+/* What is measured of datagrams alone. */
+static int check_tcp(struct parser *p)
+{
+	static const char *const of_udp[] = { "late-after", "trip-times",
+					      "histograms" };
+
+	for (size_t i = 0; i < sizeof(of_udp) / sizeof(of_udp[0]); i++) {
+		const struct given *g = given_long(p, of_udp[i]);
+
+		if (g->order)
+			return complain(p,
+					"%s: not for TCP: it is about "
+					"datagrams and needs -u",
+					g->name);
+	}
+	return 0;
+}
+
 static int check_udp(struct parser *p)
 {
 	const struct options *o = p->o;
@@ -905,6 +977,68 @@ static int check_udp(struct parser *p)
 				"with UDP",
 				len->name, len->text, OPTIONS_UDP_LEN_MIN,
 				OPTIONS_UDP_LEN_MAX);
+	return o->udp ? 0 : check_tcp(p);
+}
+
+/* What CSV has no columns for, unless JSON shows it. */
+static int check_csv(struct parser *p)
+{
+	static const char *const shown_elsewhere[] = { "trip-times",
+						       "histograms" };
+
+	if (!p->o->csv || p->o->json_file)
+		return 0;
+	for (size_t i = 0;
+	     i < sizeof(shown_elsewhere) / sizeof(shown_elsewhere[0]); i++) {
+		const struct given *g = given_long(p, shown_elsewhere[i]);
+
+		if (g->order)
+			return complain(p,
+					"%s: not together with %s: it shows "
+					"in text and in JSON alone",
+					g->name, given(p, 'y')->name);
+	}
+	return 0;
+}
+
+/* A variable that asks for CSV is no contradiction here either. */
+static int check_formats(struct parser *p)
+{
+	struct options *o = p->o;
+	const struct given *csv = given(p, 'y'), *file = given(p, 'o'),
+			   *json = given_long(p, "json"),
+			   *beside = given_long(p, "json-file");
+
+	if (o->json && o->csv && !csv->from_env)
+		return complain(p, "%s: not together with %s", json->name,
+				csv->name);
+	if (o->json && o->json_file)
+		return complain(p, "%s: not together with %s", beside->name,
+				json->name);
+	if (o->json_file && o->output && strcmp(o->json_file, o->output) == 0)
+		return complain(p, "%s: \"%.200s\" is the file of %s already",
+				beside->name, beside->text, file->name);
+	o->csv = o->csv && !o->json;
+	return check_csv(p);
+}
+
+/* After what was not given is known. */
+static int check_omit(struct parser *p)
+{
+	const struct options *o = p->o;
+	const struct given *g = given(p, 'O');
+
+	if (o->omit_ns % OPTIONS_OMIT_STEP_NS != 0)
+		return complain(p,
+				"%s: \"%.200s\" is not a multiple of %.10g "
+				"seconds",
+				g->name, g->text,
+				seconds(OPTIONS_OMIT_STEP_NS));
+	if (o->omit_ns > 0 && o->amount_bytes == 0 && o->omit_ns >= o->time_ns)
+		return complain(p,
+				"%s: \"%.200s\" is not below the time of the "
+				"test: %.10g seconds",
+				g->name, g->text, seconds(o->time_ns));
 	return 0;
 }
 
@@ -922,6 +1056,8 @@ static void fill_in(struct parser *p)
 		o->time_ns = OPTIONS_TIME_NS;
 	if (client && !o->parallel_set)
 		o->parallel = 1;
+	/* Asked for, so shown: as iperf 2 does with its histograms. */
+	o->enhanced = o->enhanced || o->histograms || o->trip_times;
 }
 
 static int options_check(struct parser *p)
@@ -932,17 +1068,22 @@ static int options_check(struct parser *p)
 		rc = check_family(p);
 	if (rc == 0)
 		rc = check_udp(p);
+	if (rc == 0)
+		rc = check_formats(p);
 	if (rc == 0 && p->o->side == OPTIONS_SERVER && p->o->bind_port)
 		rc = complain(p, "%s: \"%.200s\": the port of a server is -p",
 			      given(p, 'B')->name, given(p, 'B')->text);
-	if (rc == 0)
-		fill_in(p);
-	return rc;
+	if (rc < 0)
+		return rc;
+	fill_in(p);
+	return check_omit(p);
 }
 
 static void start(struct parser *p, struct options *o, char *why)
 {
-	*o = (struct options){ .port = WIRE_PORT, .format = 'a' };
+	*o = (struct options){ .port = WIRE_PORT,
+			       .format = 'a',
+			       .late_after_ns = STATS_LATE_AFTER_NS };
 	*p = (struct parser){ .o = o, .why = why };
 	why[0] = '\0';
 }
@@ -1033,9 +1174,11 @@ int options_decimals(const struct options *o)
 {
 	const int64_t tenth = NSEC_PER_SEC / 10, hundredth = NSEC_PER_SEC / 100;
 
-	if (o->interval_ns % tenth == 0 && o->time_ns % tenth == 0)
+	if (o->interval_ns % tenth == 0 && o->time_ns % tenth == 0 &&
+	    o->omit_ns % tenth == 0)
 		return 1;
-	if (o->interval_ns % hundredth == 0 && o->time_ns % hundredth == 0)
+	if (o->interval_ns % hundredth == 0 && o->time_ns % hundredth == 0 &&
+	    o->omit_ns % hundredth == 0)
 		return 2;
 	return 4;
 }

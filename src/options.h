@@ -21,6 +21,7 @@
 #define OPTIONS_UDP_LEN_V6 1450     /* iperf 2.1 default, IPv6 */
 #define OPTIONS_UDP_LEN_MIN 16
 #define OPTIONS_UDP_LEN_MAX 65507
+#define OPTIONS_OMIT_STEP_NS 10000000 /* of -O, as it travels */
 
 enum options_side {
 	OPTIONS_NEITHER,
@@ -78,8 +79,14 @@ struct options {
 	bool one_off;       /* --one-off: end after one client */
 	const char *cca;    /* -Z, NULL: the system's */
 	const char *output; /* -o, NULL: stdout */
-	bool enhanced;      /* -e */
+	bool enhanced;      /* -e; also set by --histograms, --trip-times */
 	enum out_dialect dialect;
+	bool json;             /* in place of the text; never with csv */
+	const char *json_file; /* JSON beside text or CSV, NULL: none */
+	int64_t omit_ns;       /* -O, below time_ns; 0: everything counts */
+	bool histograms;
+	bool trip_times;
+	int64_t late_after_ns; /* server: when a missing datagram is lost */
 };
 
 #define OPTIONS_WHY_BYTES 512
@@ -100,7 +107,7 @@ void options_version(FILE *f);
  * dashes and its help; false when i is past the end.  For tests and pages. */
 bool options_row(size_t i, char *letter, const char **name, const char **arg,
 		 const char **help);
-/* Decimals of a row's times: 1, 2 or 4, as -i and -t need them. */
+/* Decimals of a row's times: 1, 2 or 4, as -i, -t and -O need them. */
 int options_decimals(const struct options *o);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "hist.h"
 #include "stats.h"
 
 enum out_dialect {
@@ -32,12 +33,23 @@ struct out_style {
 
 struct out_writer;
 
+#define OUT_NOTES 8
+#define OUT_NOTE_BYTES 160
+
+/* A note that waits for the last row of its stream. */
+struct out_note {
+	int id;
+	char text[OUT_NOTE_BYTES];
+};
+
 /* One open writer. */
 struct out {
 	const struct out_writer *writer;
 	FILE *file;
 	struct out_style style;
 	unsigned headers; /* header lines already printed, a bit a kind */
+	struct out_note notes[OUT_NOTES]; /* JSON; the oldest first */
+	unsigned n_notes;
 };
 
 /* The settings report, as it stands before a test. */
@@ -58,7 +70,14 @@ struct out_banner {
 	const char *cca; /* congestion control, NULL: unknown */
 	uint8_t tos;
 	bool nodelay;
-	unsigned mss; /* asked with -M, 0: not asked */
+	unsigned mss;          /* asked with -M, 0: not asked */
+	uint64_t rate_bps;     /* asked with -b, 0: not so */
+	uint64_t rate_pps;     /* asked with -b in pps, 0: not so */
+	int64_t time_ns;       /* how long, 0: by amount or no end */
+	uint64_t amount_bytes; /* -n, 0: by time */
+	int64_t interval_ns;   /* -i, 0: totals only */
+	int64_t wall_ns;       /* when it is written */
+	int64_t omit_ns;       /* -O, 0: everything counts */
 };
 
 /* A stream that is up. */
@@ -86,7 +105,33 @@ struct out_tcp {
 	uint32_t inflight_packets;
 	uint32_t rtt_us;
 	uint32_t rttvar_us;
+	uint32_t rtt_min_us;  /* lowest since the start, 0: unknown */
+	uint64_t acked_bytes; /* within the row, UINT64_MAX: unknown */
 	bool known;
+};
+
+/* Processor time of the threads that moved the data. */
+struct out_cpu {
+	bool known;
+	bool shared; /* the thread served other streams too at that time */
+	int64_t user_ns;
+	int64_t system_ns;
+};
+
+/* Why datagrams are missing.  The parts add up to what is lost. */
+struct out_causes {
+	bool known;
+	bool sender_known; /* else its part is in path */
+	uint64_t sender;   /* refused by the sender's own system */
+	uint64_t receiver; /* dropped from the receiver's full socket */
+	uint64_t shared;   /* so too, while other sessions used that socket */
+	uint64_t path;     /* the rest */
+};
+
+/* A socket's buffer: the sender's send or the receiver's receive buffer. */
+struct out_buffer {
+	uint64_t asked;   /* bytes, 0: left to the system */
+	uint64_t granted; /* bytes, 0: unknown */
 };
 
 /* A row: an interval, a total, a sum or a server report. */
@@ -103,7 +148,25 @@ struct record {
 	int64_t end_ns;
 	int64_t wall_ns;     /* wall time of end_ns */
 	struct stats_snap d; /* what happened between the two */
+	bool omitted;        /* an interval that no total holds (-O) */
 	struct out_tcp tcp;
+
+	/* UDP receivers */
+	int64_t jitter_mean_ns; /* of the estimator, over this row */
+	/* the rest: totals and server reports only */
+	struct stats_delay delay; /* above the lowest one */
+	struct stats_delay trip;  /* one way, by both hosts' wall clocks:
+				     with --trip-times */
+	struct out_causes causes;
+	const struct hist *histogram; /* of delay above the lowest, NULL: not
+					 asked for */
+	bool own_report; /* relayed: by a server of ours, so 0 means none */
+
+	/* all, totals and server reports only */
+	uint64_t asked_bps;   /* 0: as fast as possible */
+	uint64_t offered_bps; /* by the sender, 0: unknown */
+	struct out_cpu cpu;
+	struct out_buffer buffer;
 };
 
 /* The table of a format. */
@@ -118,9 +181,12 @@ struct out_writer {
 	void (*server_report)(struct out *o, const struct record *r);
 	/* a note about stream id (-1: the test), before its last row */
 	void (*note)(struct out *o, int id, const char *text);
+	/* something failed: the line that went to stderr */
+	void (*failed)(struct out *o, const char *text);
 };
 
 extern const struct out_writer out_text; /* out_text.c */
 extern const struct out_writer out_csv;  /* out_csv.c */
+extern const struct out_writer out_json; /* out_json.c */
 
 #endif

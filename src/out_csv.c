@@ -226,6 +226,12 @@ static void csv_no_note(struct out *o, int id, const char *text)
 	(void)text;
 }
 
+static void csv_no_failed(struct out *o, const char *text)
+{
+	(void)o;
+	(void)text;
+}
+
 const struct out_writer out_csv = {
 	.banner = csv_no_banner,
 	.connected = csv_no_connected,
@@ -233,4 +239,5 @@ const struct out_writer out_csv = {
 	.last = csv_row,
 	.server_report = csv_server_report,
 	.note = csv_no_note,
+	.failed = csv_no_failed,
 };

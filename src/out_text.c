@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "hist.h"
 #include "stats.h"
 #include "units.h"
 
@@ -21,6 +22,16 @@
 #define KBYTE 1024
 #define IP_TCP_HEADERS 40 /* bytes, IPv4 without options */
 #define OPTION_BYTES 40   /* the most that TCP options take */
+#define GBYTE 1073741824.0
+#define MILLION 1e6
+/* Bins of 2.1 and 2.2, as their receivers have them: 100 us, 10 s of them. */
+#define BIN_US 100
+#define BINS 100000
+#define MARKS 3
+#define FIRST_BOUND_NS 1024 /* the lowest of a classic distribution */
+/* Beyond these the clocks are not in step, says 2.1, and shows no latency. */
+#define TRIP_LOW_NS INT64_C(-10000000)
+#define TRIP_HIGH_NS INT64_C(60000000000)
 
 struct layout {
 	enum units_look look;
@@ -85,7 +96,7 @@ static const char *const head_texts[2][HEAD_NONE] = {
 
 /* Text that grows until it is full; what does not fit is left off. */
 struct text {
-	char s[256];
+	char s[320];
 	size_t len;
 };
 
@@ -435,15 +446,50 @@ static void add_modern_sum_loss(struct text *t, const struct out *o,
 	add_loss_percent(t, o, &r->d);
 }
 
-/* Latency, what is in progress and the power that needs it are unknown. */
+/* Throughput in bytes a second over delay in seconds, scaled by 1e-6. */
+static void add_power(struct text *t, const struct record *r, double delay_us)
+{
+	double bps = units_bps(r->d.bytes, r->end_ns - r->start_ns);
+	double power = delay_us > 0 ? bps / 8 / delay_us : 0;
+
+	if (delay_us <= 0)
+		add(t, "NAN");
+	else if (power < 10)
+		add(t, "%.6f", power);
+	else
+		add(t, "%.*f", power < 100 ? 2 : 0, power);
+}
+
+static double ms_of(int64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+/* Latency by both clocks, what is in progress (rate times latency) and the
+ * power that needs it; the deviation is not kept. */
 static void add_latency(struct text *t, const struct out *o,
 			const struct record *r)
 {
-	add(t, " -/-/-/- ms %.0f pps ", packets_a_second(r));
-	if (o->style.dialect == OUT_V22)
-		add(t, "-/-/- NAN");
+	const struct stats_delay *trip = &r->trip;
+	bool known = trip->known && trip->mean_ns >= TRIP_LOW_NS &&
+		     trip->mean_ns <= TRIP_HIGH_NS;
+	double mean_us = known ? (double)trip->mean_ns / 1e3 : 0;
+	double pps = packets_a_second(r);
+
+	if (known)
+		add(t, " %.3f/%.3f/%.3f/- ms", ms_of(trip->mean_ns),
+		    ms_of(trip->min_ns), ms_of(trip->max_ns));
 	else
-		add(t, "%" PRIu64 "/-(-) pkts NAN", r->d.packets);
+		add(t, " -/-/-/- ms");
+	add(t, " %.0f pps ", pps);
+	if (o->style.dialect == OUT_V22)
+		add(t, "-/-/- ");
+	else if (mean_us > 0)
+		add(t, "%" PRIu64 "/%.0f(-) pkts ", r->d.packets,
+		    pps * mean_us / 1e6);
+	else
+		add(t, "%" PRIu64 "/-(-) pkts ", r->d.packets);
+	add_power(t, r, mean_us);
 }
 
 static void add_udp_rx(struct text *t, const struct out *o,
@@ -481,20 +527,6 @@ static void add_udp_tx(struct text *t, const struct out *o,
 		add(t, " %8.0f pps", packets_a_second(r));
 }
 
-/* Throughput in bytes a second over delay in seconds, scaled by 1e-6. */
-static void add_power(struct text *t, const struct record *r)
-{
-	double bps = units_bps(r->d.bytes, r->end_ns - r->start_ns);
-	double power = r->tcp.rtt_us > 0 ? bps / 8 / r->tcp.rtt_us : 0;
-
-	if (r->tcp.rtt_us == 0)
-		add(t, "NAN");
-	else if (power < 10)
-		add(t, "%.6f", power);
-	else
-		add(t, "%.*f", power < 100 ? 2 : 0, power);
-}
-
 /* Window, round trip and power of one connection. */
 static void add_tcp_path(struct text *t, const struct out *o,
 			 const struct record *r)
@@ -514,7 +546,7 @@ static void add_tcp_path(struct text *t, const struct out *o,
 	else
 		add(t, " %8" PRIu32 "K", tcp->cwnd_bytes / KBYTE);
 	add(t, "/%" PRIu32 "(%" PRIu32 ") us  ", tcp->rtt_us, tcp->rttvar_us);
-	add_power(t, r);
+	add_power(t, r, tcp->rtt_us);
 }
 
 static void add_tcp_tx(struct text *t, const struct out *o,
@@ -553,6 +585,7 @@ struct extras {
 	struct out *o;
 	struct text place;
 	struct text line;
+	const char *topic; /* what each line begins with, "": nothing */
 };
 
 static void extras_flush(struct extras *e)
@@ -560,6 +593,13 @@ static void extras_flush(struct extras *e)
 	if (e->line.len > 0)
 		put(e->o, "%s  %s\n", e->place.s, e->line.s);
 	e->line.len = 0;
+}
+
+/* What follows stands on lines of its own, which begin with topic. */
+static void extras_topic(struct extras *e, const char *topic)
+{
+	extras_flush(e);
+	e->topic = topic;
 }
 
 /* One more pair; a further line where this one would be too long. */
@@ -576,21 +616,27 @@ __attribute__((format(printf, 2, 3))) static void extra(struct extras *e,
 	if (n > 0 && e->place.len + e->line.len + (size_t)n + blanks_and_comma >
 			     EXTRA_COLUMNS)
 		extras_flush(e);
-	add(&e->line, "%s%s", e->line.len > 0 ? ", " : "", pair);
+	add(&e->line, "%s%s", e->line.len > 0 ? ", " : e->topic, pair);
 }
 
 static void extras_tcp_tx(struct extras *e, const struct record *r)
 {
+	const struct out_tcp *tcp = &r->tcp;
+
 	extra(e, "writes %" PRIu64, r->d.packets);
 	extra(e, "refused %" PRIu64, r->d.errors);
-	if (!r->tcp.known)
+	if (!tcp->known)
 		return;
-	extra(e, "retransmits %" PRIu64, r->tcp.retransmits);
+	extra(e, "retransmits %" PRIu64, tcp->retransmits);
 	if (r->sum)
 		return;
-	extra(e, "cwnd %" PRIu32 " KByte", r->tcp.cwnd_bytes / KBYTE);
-	extra(e, "rtt %" PRIu32 " us (var %" PRIu32 ")", r->tcp.rtt_us,
-	      r->tcp.rttvar_us);
+	extra(e, "cwnd %" PRIu32 " KByte", tcp->cwnd_bytes / KBYTE);
+	extra(e, "rtt %" PRIu32 " us (var %" PRIu32 ")", tcp->rtt_us,
+	      tcp->rttvar_us);
+	if (tcp->rtt_min_us > 0)
+		extra(e, "rtt min %" PRIu32 " us", tcp->rtt_min_us);
+	if (tcp->acked_bytes != UINT64_MAX)
+		extra(e, "acked %" PRIu64 " bytes", tcp->acked_bytes);
 }
 
 static void extras_udp_tx(struct extras *e, const struct record *r)
@@ -600,23 +646,37 @@ static void extras_udp_tx(struct extras *e, const struct record *r)
 	extra(e, "blocked %" PRIu64, r->d.blocked);
 }
 
-/* In a server's report 0 can mean that its protocol has no word for it. */
+/* In the report of a server that is not ours 0 can mean that its protocol has
+ * no word for it. */
+static bool zero_is_none(const struct record *r)
+{
+	return !r->relayed || r->own_report;
+}
+
 static void extra_count(struct extras *e, const struct record *r,
 			const char *name, uint64_t count)
 {
-	if (count > 0 || !r->relayed)
+	if (count > 0 || zero_is_none(r))
 		extra(e, "%s %" PRIu64, name, count);
 }
 
-static void extra_longest_gap(struct extras *e, const struct stats_snap *d)
+/* Of an interval its own longest, of a total that of the whole test. */
+static void extra_longest_gap(struct extras *e, const struct record *r)
 {
-	if (d->gap_max == 0)
+	const struct stats_snap *d = &r->d;
+	uint64_t gap = r->total ? d->gap_max : d->row_gap_max;
+	int64_t gap_ns = r->total ? d->gap_max_ns : d->row_gap_max_ns;
+
+	if (gap == 0)
 		return;
-	if (d->gap_max_ns > 0)
-		extra(e, "longest gap %" PRIu64 " (%.1f ms)", d->gap_max,
-		      (double)d->gap_max_ns / 1e6);
+	if (gap_ns > 0 && r->total)
+		extra(e, "longest gap %" PRIu64 " (%.1f ms, began %.3f s)", gap,
+		      ms_of(gap_ns), (double)d->gap_began_ns / 1e9);
+	else if (gap_ns > 0)
+		extra(e, "longest gap %" PRIu64 " (%.1f ms)", gap,
+		      ms_of(gap_ns));
 	else
-		extra(e, "longest gap %" PRIu64, d->gap_max);
+		extra(e, "longest gap %" PRIu64, gap);
 }
 
 static void extras_udp_rx(struct extras *e, const struct record *r)
@@ -626,26 +686,372 @@ static void extras_udp_rx(struct extras *e, const struct record *r)
 	extra_count(e, r, "late", r->d.late);
 	extra_count(e, r, "too late", r->d.too_late);
 	extra_count(e, r, "gaps", r->d.gaps);
-	if (r->total) /* the longest up to now says nothing of an interval */
-		extra_longest_gap(e, &r->d);
+	extra_longest_gap(e, r);
+}
+
+static void extras_jitter(struct extras *e, const struct record *r)
+{
+	bool any = r->jitter_mean_ns > 0 || r->d.jitter_max_ns > 0;
+
+	if (!any && (r->sum || !zero_is_none(r)))
+		return;
+	extras_topic(e, "jitter ");
+	extra(e, "mean %.3f ms", ms_of(r->jitter_mean_ns));
+	extra(e, "max %.3f ms", ms_of(r->d.jitter_max_ns));
+}
+
+/* The shares of trip times are those of the delay, above their minimum. */
+static void extras_delay(struct extras *e, const struct record *r)
+{
+	const struct stats_delay *delay = &r->delay, *trip = &r->trip;
+
+	if (delay->known) {
+		extras_topic(e, "delay above min ");
+		extra(e, "p50 %.3f ms", ms_of(delay->p50_ns));
+		extra(e, "p99 %.3f ms", ms_of(delay->p99_ns));
+		extra(e, "p99.9 %.3f ms", ms_of(delay->p999_ns));
+		extra(e, "max %.3f ms", ms_of(delay->max_ns));
+	}
+	if (trip->known) {
+		extras_topic(e, "trip ");
+		extra(e, "min %.3f ms", ms_of(trip->min_ns));
+		extra(e, "mean %.3f ms", ms_of(trip->mean_ns));
+		extra(e, "max %.3f ms", ms_of(trip->max_ns));
+	}
+}
+
+/* All parts, also those that are 0: they were looked for. */
+static void extras_causes(struct extras *e, const struct record *r)
+{
+	const struct out_causes *c = &r->causes;
+
+	if (!c->known || r->d.lost == 0)
+		return;
+	extras_topic(e, "lost to ");
+	if (c->sender_known)
+		extra(e, "sender %" PRIu64, c->sender);
+	extra(e, "receiver %" PRIu64, c->receiver);
+	extra(e, "shared socket %" PRIu64, c->shared);
+	extra(e, "%s %" PRIu64, c->sender_known ? "path" : "sender or path",
+	      c->path);
+}
+
+/* "asked 500.00 Mbit/s": not "/sec", which is how a row is recognised. */
+static void extra_rate(struct extras *e, const char *name, double bps)
+{
+	static const char *const prefixes[] = { "", "K", "M", "G", "T" };
+	size_t i = 0;
+
+	for (; bps >= 1000 && i + 1 < sizeof(prefixes) / sizeof(prefixes[0]);
+	     i++)
+		bps /= 1000;
+	extra(e, "%s %.2f %sbit/s", name, bps, prefixes[i]);
+}
+
+static void extras_rates(struct extras *e, const struct record *r)
+{
+	extras_topic(e, "rate ");
+	if (r->asked_bps > 0)
+		extra_rate(e, "asked", (double)r->asked_bps);
+	if (r->offered_bps > 0)
+		extra_rate(e, "offered", (double)r->offered_bps);
+	if (r->udp && r->receiver && (r->asked_bps > 0 || r->offered_bps > 0))
+		extra_rate(e, "delivered",
+			   units_bps(r->d.bytes, r->end_ns - r->start_ns));
+}
+
+/* A thread that served other streams too says nothing of this one's cost. */
+static void extras_cpu(struct extras *e, const struct record *r)
+{
+	const struct out_cpu *cpu = &r->cpu;
+	double seconds = (double)(cpu->user_ns + cpu->system_ns) / 1e9;
+
+	if (!cpu->known)
+		return;
+	extras_topic(e, "CPU ");
+	extra(e, "user %.3f s", (double)cpu->user_ns / 1e9);
+	extra(e, "system %.3f s", (double)cpu->system_ns / 1e9);
+	if (cpu->shared)
+		extra(e, "with other streams of its thread");
+	else if (r->udp && r->d.packets > 0)
+		extra(e, "%.3f s per million datagrams",
+		      seconds * MILLION / (double)r->d.packets);
+	else if (!r->udp && r->d.bytes > 0)
+		extra(e, "%.3f s per GByte",
+		      seconds * GBYTE / (double)r->d.bytes);
+}
+
+static void extras_buffer(struct extras *e, const struct record *r)
+{
+	const struct out_buffer *b = &r->buffer;
+
+	if (b->granted == 0)
+		return;
+	extras_topic(e, "buffer ");
+	if (b->asked > 0)
+		extra(e, "asked %" PRIu64 " bytes", b->asked);
+	extra(e, "granted %" PRIu64 " bytes", b->granted);
+}
+
+static void extras_row(struct extras *e, const struct record *r)
+{
+	if (r->udp && r->receiver)
+		extras_udp_rx(e, r);
+	else if (r->udp)
+		extras_udp_tx(e, r);
+	else if (!r->receiver)
+		extras_tcp_tx(e, r);
+	else if (!r->relayed || r->d.packets > 0)
+		extra(e, "reads %" PRIu64, r->d.packets);
+}
+
+static void extras_total(struct extras *e, const struct record *r)
+{
+	if (r->udp && r->receiver) {
+		extras_jitter(e, r);
+		extras_delay(e, r);
+		extras_causes(e, r);
+	}
+	extras_rates(e, r);
+	extras_cpu(e, r);
+	extras_buffer(e, r);
 }
 
 static void extra_lines(struct out *o, const struct record *r)
 {
-	struct extras e = { .o = o };
+	struct extras e = { .o = o, .topic = "" };
 
 	if (!o->style.enhanced || layout_of(o)->modern)
 		return;
 	add_place(&e.place, o, r);
-	if (r->udp && r->receiver)
-		extras_udp_rx(&e, r);
-	else if (r->udp)
-		extras_udp_tx(&e, r);
-	else if (!r->receiver)
-		extras_tcp_tx(&e, r);
-	else if (!r->relayed)
-		extra(&e, "reads %" PRIu64, r->d.packets);
+	extras_row(&e, r);
+	if (r->total)
+		extras_total(&e, r);
 	extras_flush(&e);
+}
+
+/* Distribution of the delay above the lowest one. */
+
+/* The classic styles: bounds that double, so that lines stay few.  A bin of
+ * hist that lies across one counts above it. */
+static void doubling_bins(struct out *o, const struct record *r)
+{
+	struct extras e = { .o = o, .topic = "" };
+	int64_t bound_ns = FIRST_BOUND_NS;
+	uint64_t count = 0;
+	struct hist_bin b;
+	size_t at = 0;
+
+	add_place(&e.place, o, r);
+	extras_topic(&e, "delay up to ");
+	while (hist_next(r->histogram, &at, &b)) {
+		while (bound_ns < b.high_ns && bound_ns <= INT64_MAX / 2) {
+			if (count > 0)
+				extra(&e, "%.3f ms: %" PRIu64, ms_of(bound_ns),
+				      count);
+			bound_ns *= 2;
+			count = 0;
+		}
+		count += b.count;
+	}
+	if (count > 0)
+		extra(&e, "%.3f ms: %" PRIu64, ms_of(bound_ns), count);
+	extras_flush(&e);
+}
+
+/* Bins of one width, numbered from 1, as 2.1 and 2.2 have them. */
+struct even_bins {
+	uint64_t total;
+	uint64_t beyond;       /* above all bins */
+	uint64_t marks[MARKS]; /* the bins that hold these parts */
+};
+
+static const double bin_marks[MARKS] = { 0.05, 0.95, 0.997 };
+
+static uint64_t bin_number(int64_t high_ns)
+{
+	int64_t width_ns = BIN_US * INT64_C(1000);
+
+	return high_ns <= width_ns ? 1
+				   : (uint64_t)((high_ns - 1) / width_ns) + 1;
+}
+
+static struct even_bins even_bins_of(const struct hist *h)
+{
+	struct even_bins even = { .total = 0 };
+	struct hist_bin b;
+	uint64_t seen = 0;
+
+	for (size_t at = 0; hist_next(h, &at, &b);)
+		even.total += b.count;
+	for (size_t at = 0; hist_next(h, &at, &b);) {
+		uint64_t number = bin_number(b.high_ns);
+
+		seen += b.count;
+		for (size_t i = 0; i < MARKS; i++) {
+			if (even.marks[i] == 0 &&
+			    (double)seen >= bin_marks[i] * (double)even.total)
+				even.marks[i] = number;
+		}
+		if (number > BINS)
+			even.beyond += b.count;
+	}
+	return even;
+}
+
+/* One line, however many bins: so it is written piece by piece. */
+static void pdf_line(struct out *o, const struct record *r)
+{
+	struct even_bins even = even_bins_of(r->histogram);
+	struct text place = { .len = 0 };
+	const char *comma = "";
+	uint64_t number = 0, count = 0;
+	struct hist_bin b;
+
+	add_place(&place, o, r);
+	fprintf(o->file,
+		"%s %sT8(f)-PDF: bin(w=%dus):cnt(%" PRIu64 ")=", place.s,
+		r->sum ? "SUM" : "", BIN_US, even.total);
+	for (size_t at = 0; hist_next(r->histogram, &at, &b);) {
+		if (bin_number(b.high_ns) > BINS)
+			break;
+		if (bin_number(b.high_ns) != number && count > 0) {
+			fprintf(o->file, "%s%" PRIu64 ":%" PRIu64, comma,
+				number, count);
+			comma = ",";
+			count = 0;
+		}
+		number = bin_number(b.high_ns);
+		count += b.count;
+	}
+	if (count > 0)
+		fprintf(o->file, "%s%" PRIu64 ":%" PRIu64, comma, number,
+			count);
+	put(o,
+	    " (5.00/95.00/99.7%%=%" PRIu64 "/%" PRIu64 "/%" PRIu64
+	    ",Outliers=-,obl/obu=0/%" PRIu64 ")\n",
+	    even.marks[0], even.marks[1], even.marks[2], even.beyond);
+}
+
+static void histogram_lines(struct out *o, const struct record *r)
+{
+	if (r->histogram == NULL)
+		return;
+	if (layout_of(o)->modern)
+		pdf_line(o, r);
+	else
+		doubling_bins(o, r);
+}
+
+/* Notes that a record gives rise to. */
+
+/* What a note begins with; add_part appends to it. */
+static void note_start(struct text *t, const struct record *r)
+{
+	add_id(t, r->id);
+	add(t, " note: ");
+}
+
+/* "5 of this kind", after what is there already; nothing when it is none. */
+static void add_part(struct text *t, const char **between, uint64_t count,
+		     const char *what)
+{
+	if (count == 0)
+		return;
+	add(t, "%s%" PRIu64 " %s", *between, count, what);
+	*between = ", ";
+}
+
+/* A host that dropped by itself is named; what only the path lost needs no
+ * words. */
+static void causes_note(struct out *o, const struct record *r)
+{
+	const struct out_causes *c = &r->causes;
+	const char *rest =
+		r->relayed ? "before the server" : "before this host";
+	struct text t = { .len = 0 };
+	const char *between = "";
+
+	if (!c->known || r->d.lost == 0 ||
+	    (c->sender == 0 && c->receiver == 0 && c->shared == 0))
+		return;
+	note_start(&t, r);
+	add(&t, "lost %" PRIu64 ": ", r->d.lost);
+	if (c->sender_known)
+		add_part(&t, &between, c->sender,
+			 "refused by the sender's own system");
+	add_part(&t, &between, c->receiver,
+		 "dropped from the receiver's full socket");
+	add_part(&t, &between, c->shared,
+		 "dropped from a full socket that other sessions used too");
+	add_part(&t, &between, c->path, c->sender_known ? "on the path" : rest);
+	put(o, "%s\n", t.s);
+}
+
+static void ledger_note(struct out *o, const struct record *r)
+{
+	struct text t = { .len = 0 };
+	const char *between = "";
+
+	if (r->d.too_late == 0 && r->d.duplicate == 0)
+		return;
+	note_start(&t, r);
+	add_part(&t, &between, r->d.too_late, "came too late and stay lost");
+	add_part(&t, &between, r->d.duplicate,
+		 "came again and are not counted twice");
+	put(o, "%s\n", t.s);
+}
+
+static void clock_note(struct out *o, const struct record *r)
+{
+	struct text t = { .len = 0 };
+
+	if (r->d.clock_steps > 0) {
+		note_start(&t, r);
+		add(&t,
+		    "the sender's clock was set %" PRIu64
+		    " time%s; jitter and delay leave that out",
+		    r->d.clock_steps, r->d.clock_steps == 1 ? "" : "s");
+		put(o, "%s\n", t.s);
+	}
+	if (r->trip.known && r->trip.min_ns < 0) {
+		t.len = 0;
+		note_start(&t, r);
+		add(&t, "trip times below 0: the clocks of the two hosts are "
+			"not in step");
+		put(o, "%s\n", t.s);
+	}
+}
+
+static void buffer_note(struct out *o, const struct record *r)
+{
+	const struct out_buffer *b = &r->buffer;
+	struct text t = { .len = 0 };
+
+	if (b->granted == 0 || b->granted >= b->asked)
+		return;
+	note_start(&t, r);
+	add(&t,
+	    "the system's limit cut the %s buffer: asked %" PRIu64
+	    " bytes, granted %" PRIu64,
+	    r->relayed    ? "server's receive"
+	    : r->receiver ? "receive"
+			  : "send",
+	    b->asked, b->granted);
+	put(o, "%s\n", t.s);
+}
+
+/* Before the last row of a stream: readers take what comes last. */
+static void notes(struct out *o, const struct record *r)
+{
+	if (r->sum)
+		return;
+	if (r->udp && r->receiver) {
+		causes_note(o, r);
+		ledger_note(o, r);
+		clock_note(o, r);
+	}
+	buffer_note(o, r);
 }
 
 /* Rows. */
@@ -664,11 +1070,13 @@ static void row(struct out *o, const struct record *r)
 			 look);
 	units_rate_text(rate, sizeof(rate), r->d.bytes, r->end_ns - r->start_ns,
 			o->style.format, look);
-	put(o, "%s  %ss  %ss/sec%s\n", place.s, moved, rate, tail.s);
+	put(o, "%s  %ss  %ss/sec%s%s\n", place.s, moved, rate, tail.s,
+	    r->omitted ? " (omitted)" : "");
 	if (r->udp && r->receiver && r->d.late > 0)
 		put(o, "%s  %" PRIu64 " datagrams received out-of-order\n",
 		    place.s, r->d.late);
 	extra_lines(o, r);
+	histogram_lines(o, r);
 }
 
 /* Numbers given to datagrams: one that the system refused keeps its own, so
@@ -731,6 +1139,7 @@ static void mss_line(struct out *o, const struct record *r)
 
 static void text_last(struct out *o, const struct record *r)
 {
+	notes(o, r);
 	row(o, r);
 	sent_line(o, r);
 	mss_line(o, r);
@@ -743,6 +1152,7 @@ static void text_server_report(struct out *o, const struct record *r)
 
 	if (!r->udp && !o->style.enhanced)
 		return;
+	notes(o, r);
 	add_id(&id, r->id);
 	put(o, "%s Server Report:\n", id.s);
 	row(o, r);
@@ -756,6 +1166,13 @@ static void text_note(struct out *o, int id, const char *text)
 	put(o, "%s note: %s\n", start.s, text);
 }
 
+/* It is on stderr. */
+static void text_no_failed(struct out *o, const char *text)
+{
+	(void)o;
+	(void)text;
+}
+
 const struct out_writer out_text = {
 	.banner = text_banner,
 	.connected = text_connected,
@@ -763,4 +1180,5 @@ const struct out_writer out_text = {
 	.last = text_last,
 	.server_report = text_server_report,
 	.note = text_note,
+	.failed = text_no_failed,
 };

@@ -36,9 +36,12 @@ struct group {
 	bool no_result;       /* a stream found nobody: there is no sum */
 	struct out_conn conn; /* of its first stream */
 	int64_t start_ns;     /* of its first stream to begin */
+	int64_t from_ns;      /* of what counts of it */
 	int64_t end_ns;
 	struct stats_snap total;
-	struct out_tcp tcp;   /* of the total */
+	struct out_tcp tcp; /* of the total */
+	struct out_cpu cpu;
+	uint64_t asked_bps;
 	struct pending *sums; /* by row */
 };
 
@@ -52,18 +55,24 @@ struct entry {
 
 	int64_t start_ns;          /* 0: not yet */
 	uint64_t row;              /* index of the next interval row */
+	uint64_t split;            /* 1: the end of -O made one more row */
+	bool counts;               /* what -O leaves out is printed */
 	struct stats_snap printed; /* up to printed_ns */
 	int64_t printed_ns;
 	uint64_t printed_retransmits;
+	uint64_t printed_acked;
 	bool held; /* a complete row that its end may still join */
 	struct stats_snap held_snap;
 	int64_t held_ns;
 	bool finished; /* its total is printed */
+	struct record total;
 };
 
 struct report {
 	const struct options *o;
-	struct out *out;
+	struct out *outs;
+	size_t n_outs;
+	bool enhanced; /* an out shows what -e shows */
 	int64_t interval_ns;
 	int64_t short_ns;
 	int next_id; /* counted IDs */
@@ -77,14 +86,17 @@ struct report {
 	unsigned streams;
 };
 
-struct report *report_new(const struct options *o, struct out *out)
+struct report *report_new(const struct options *o, struct out *outs, size_t n)
 {
 	struct report *r = calloc(1, sizeof(*r));
 
 	if (r == NULL)
 		return NULL;
 	r->o = o;
-	r->out = out;
+	r->outs = outs;
+	r->n_outs = n;
+	for (size_t i = 0; i < n; i++)
+		r->enhanced = r->enhanced || outs[i].style.enhanced;
 	r->interval_ns = o->interval_ns;
 	r->short_ns = o->interval_ns / SHORT_PART;
 	r->next_id = ID_COUNTED;
@@ -116,8 +128,48 @@ static bool shows(const struct report *r, unsigned part)
 
 void report_banner(struct report *r, const struct out_banner *b)
 {
-	if (shows(r, OPTIONS_NO_SETTINGS))
-		r->out->writer->banner(r->out, b);
+	for (size_t i = 0; shows(r, OPTIONS_NO_SETTINGS) && i < r->n_outs; i++)
+		r->outs[i].writer->banner(&r->outs[i], b);
+}
+
+static void write_connected(struct report *r, const struct out_conn *c)
+{
+	for (size_t i = 0; shows(r, OPTIONS_NO_CONNECT) && i < r->n_outs; i++)
+		r->outs[i].writer->connected(&r->outs[i], c);
+}
+
+/* The part of the output that this row belongs to. */
+static unsigned part_of(const struct record *rec)
+{
+	if (rec->relayed)
+		return OPTIONS_NO_SERVER;
+	return rec->sum ? OPTIONS_NO_SUM : OPTIONS_NO_DATA;
+}
+
+static void write_row(struct report *r, const struct record *rec)
+{
+	for (size_t i = 0; shows(r, part_of(rec)) && i < r->n_outs; i++) {
+		struct out *out = &r->outs[i];
+
+		if (rec->relayed)
+			out->writer->server_report(out, rec);
+		else if (rec->total)
+			out->writer->last(out, rec);
+		else
+			out->writer->interval(out, rec);
+	}
+}
+
+static void write_note(struct report *r, int id, const char *text)
+{
+	for (size_t i = 0; i < r->n_outs; i++)
+		r->outs[i].writer->note(&r->outs[i], id, text);
+}
+
+static void write_notes(struct report *r, const struct stream *s)
+{
+	for (size_t n = 0; n < STREAM_NOTES && s->note[n][0] != '\0'; n++)
+		write_note(r, s->conn.id, s->note[n]);
 }
 
 int report_add(struct report *r, struct stream *s, const char *key,
@@ -180,8 +232,7 @@ static int next_id(struct report *r)
 			 : ID_CLASSIC;
 	bool taken = true;
 
-	if (r->out->style.dialect == OUT_V21 ||
-	    r->out->style.dialect == OUT_V22)
+	if (r->o->dialect == OUT_V21 || r->o->dialect == OUT_V22)
 		return r->next_id++;
 	for (; taken; id++) {
 		taken = false;
@@ -236,8 +287,7 @@ static void take_added(struct report *r)
 		e->group = join_group(r, e);
 		*at = e;
 		at = &e->next;
-		if (shows(r, OPTIONS_NO_CONNECT))
-			r->out->writer->connected(r->out, &e->s->conn);
+		write_connected(r, &e->s->conn);
 	}
 }
 
@@ -284,6 +334,7 @@ static void add_to_sum(struct group *g, uint64_t row, const struct record *one)
 		return;
 	}
 	stats_sum(&sum->d, &one->d);
+	sum->jitter_mean_ns = stats_jitter_mean(&sum->d);
 	sum->tcp.retransmits += one->tcp.retransmits;
 	if (one->start_ns < sum->start_ns)
 		sum->start_ns = one->start_ns;
@@ -300,6 +351,8 @@ static void read_tcp(struct entry *e, struct out_tcp *out)
 	if (e->s->udp || e->s->receiver ||
 	    platform_tcp_info(e->s->fd, &tcp) < 0)
 		return;
+	if (tcp.acked_bytes > counter_get(&e->s->io.bytes))
+		tcp.acked_bytes = counter_get(&e->s->io.bytes);
 	*out = (struct out_tcp){
 		.retransmits = tcp.retransmits - e->printed_retransmits,
 		.cwnd_bytes = tcp.cwnd_bytes,
@@ -308,6 +361,8 @@ static void read_tcp(struct entry *e, struct out_tcp *out)
 		.inflight_packets = tcp.inflight_packets,
 		.rtt_us = tcp.rtt_us,
 		.rttvar_us = tcp.rttvar_us,
+		.rtt_min_us = tcp.rtt_min_us,
+		.acked_bytes = tcp.acked_bytes - e->printed_acked,
 		.known = true,
 	};
 }
@@ -326,9 +381,57 @@ static struct record make_record(struct report *r, struct entry *e,
 		.wall_ns = clock_wall_ns() - (clock_ns() - end_ns),
 	};
 
-	if (r->out->style.enhanced)
+	if (r->enhanced)
 		read_tcp(e, &rec.tcp);
 	return rec;
+}
+
+/* Gaps began at times of the clock; rows tell them from the test's start. */
+static void since_start(struct stats_snap *d, int64_t start_ns)
+{
+	if (d->gap_max > 0)
+		d->gap_began_ns -= start_ns;
+	if (d->row_gap_max > 0)
+		d->row_gap_began_ns -= start_ns;
+}
+
+/* Why datagrams are missing; refused: by the sender's system, UINT64_MAX when
+ * that is not known here. */
+static struct out_causes make_causes(const struct stats_snap *d,
+				     uint64_t refused)
+{
+	struct out_causes c = { .known = d->drops_told };
+	uint64_t left = d->lost;
+
+	c.sender_known = refused != UINT64_MAX;
+	if (c.sender_known)
+		c.sender = refused < left ? refused : left;
+	left -= c.sender;
+	c.receiver = d->socket_drops < left ? d->socket_drops : left;
+	left -= c.receiver;
+	c.shared = d->shared_drops < left ? d->shared_drops : left;
+	c.path = left - c.shared;
+	return c;
+}
+
+/* What totals have beyond rows. */
+static void complete(const struct entry *e, struct record *rec)
+{
+	const struct stream *s = e->s;
+
+	rec->total = true;
+	rec->asked_bps = s->asked_bps;
+	rec->cpu = s->cpu;
+	rec->buffer = s->buffer;
+	rec->delay = s->delay;
+	rec->trip = s->trip;
+	rec->histogram = s->histogram;
+	rec->jitter_mean_ns = stats_jitter_mean(&rec->d);
+	if (s->udp && s->receiver)
+		rec->causes = make_causes(&rec->d, UINT64_MAX);
+	if (!s->receiver)
+		rec->offered_bps = (uint64_t)units_bps(
+			rec->d.bytes, rec->end_ns - rec->start_ns);
 }
 
 /* Prints the row of interval number row, which ended at end_ns. */
@@ -337,15 +440,18 @@ static void print_row(struct report *r, struct entry *e, uint64_t row,
 {
 	struct record rec = make_record(r, e, e->printed_ns, end_ns);
 
+	rec.omitted = e->s->omit_ns > 0 && !e->counts;
 	stats_diff(&rec.d, snap, &e->printed);
+	rec.jitter_mean_ns = stats_jitter_mean(&rec.d);
+	since_start(&rec.d, e->start_ns);
 	e->printed = *snap;
 	e->printed_ns = end_ns;
 	e->printed_retransmits += rec.tcp.retransmits;
+	e->printed_acked += rec.tcp.acked_bytes;
 	e->row = row + 1;
-	if (shows(r, OPTIONS_NO_DATA))
-		r->out->writer->interval(r->out, &rec);
+	write_row(r, &rec);
 	if (has_sums(e->group))
-		add_to_sum(e->group, row, &rec);
+		add_to_sum(e->group, row + e->split, &rec);
 }
 
 /* May the stream's end come so soon that it belongs to this row?  Then the
@@ -372,7 +478,7 @@ static void cut_row(struct report *r, struct entry *e, int64_t now_ns)
 
 	if ((uint64_t)passed <= e->row)
 		return;
-	stream_snap(e->s, &snap);
+	stream_cut(e->s, &snap);
 	if (end_is_near(r, e, &snap, now_ns)) {
 		e->held = true;
 		e->held_snap = snap;
@@ -397,13 +503,53 @@ static bool moved(const struct stats_snap *a, const struct stats_snap *b)
 	       a->too_late != b->too_late || a->late != b->late;
 }
 
+/* The time that -O leaves out ends at omit_end_ns: a row ends there, unless
+ * one ended at most a short row before. */
+static void print_omitted(struct report *r, struct entry *e,
+			  int64_t omit_end_ns)
+{
+	int64_t row_end_ns =
+		e->start_ns + (int64_t)(e->row + 1) * r->interval_ns;
+	uint64_t row = e->row;
+
+	if (e->held && omit_end_ns - e->held_ns >= r->short_ns)
+		print_row(r, e, row_at(r, e, e->held_ns), &e->held_snap,
+			  e->held_ns);
+	e->held = false;
+	if (omit_end_ns > e->printed_ns)
+		print_row(r, e, row, &e->s->omit_snap, omit_end_ns);
+	e->counts = true;
+	if (omit_end_ns < row_end_ns - r->short_ns && e->row == row + 1) {
+		e->row = row; /* the rest of this interval is one more row */
+		e->split = 1;
+	}
+}
+
+/* Is the row that is due to wait for the end of what -O leaves out? */
+static bool awaits_omit(struct report *r, struct entry *e)
+{
+	int64_t omit_end_ns =
+		atomic_load_explicit(&e->s->omit_end_ns, memory_order_acquire);
+	int64_t row_end_ns =
+		e->start_ns + (int64_t)(e->row + 1) * r->interval_ns;
+
+	if (e->s->omit_ns == 0 || e->counts)
+		return false;
+	if (omit_end_ns == 0)
+		return row_end_ns > e->start_ns + e->s->omit_ns - r->short_ns;
+	print_omitted(r, e, omit_end_ns);
+	return false;
+}
+
 /* The rows that are still open when the stream has ended at end_ns. */
 static void last_rows(struct report *r, struct entry *e, int64_t end_ns,
-		      const struct stats_snap *snap)
+		      struct stats_snap *snap)
 {
 	if (e->held && end_ns - e->held_ns >= r->short_ns)
 		print_row(r, e, row_at(r, e, e->held_ns), &e->held_snap,
 			  e->held_ns);
+	else if (e->held)
+		stats_join_rows(snap, &e->held_snap);
 	e->held = false;
 	/* the end is a time of the data, so it may lie before the last tick */
 	if (end_ns <= e->printed_ns && !moved(snap, &e->printed))
@@ -415,8 +561,18 @@ static void last_rows(struct report *r, struct entry *e, int64_t end_ns,
 		  end_ns > e->printed_ns ? end_ns : e->printed_ns);
 }
 
+/* When what counts began. */
+static int64_t counted_from(const struct entry *e, int64_t end_ns)
+{
+	int64_t omit_end_ns = atomic_load(&e->s->omit_end_ns);
+
+	if (e->s->omit_ns == 0)
+		return e->start_ns;
+	return omit_end_ns != 0 ? omit_end_ns : end_ns;
+}
+
 static void add_to_total(struct entry *e, const struct stats_snap *snap,
-			 int64_t end_ns)
+			 int64_t from_ns, int64_t end_ns)
 {
 	struct group *g = e->group;
 
@@ -424,10 +580,24 @@ static void add_to_total(struct entry *e, const struct stats_snap *snap,
 		return;
 	if (g->ended == 0 || e->start_ns < g->start_ns)
 		g->start_ns = e->start_ns;
+	if (g->ended == 0 || from_ns < g->from_ns)
+		g->from_ns = from_ns;
 	if (g->ended == 0 || end_ns > g->end_ns)
 		g->end_ns = end_ns;
 	stats_sum(&g->total, snap);
 	g->ended++;
+}
+
+/* What the total of the group has beyond the ledger. */
+static void complete_group(struct group *g, const struct record *one)
+{
+	g->tcp.retransmits += one->tcp.retransmits;
+	g->tcp.known = one->tcp.known;
+	g->cpu.user_ns += one->cpu.user_ns;
+	g->cpu.system_ns += one->cpu.system_ns;
+	g->cpu.known = one->cpu.known;
+	g->cpu.shared = g->cpu.shared || one->cpu.shared;
+	g->asked_bps += one->asked_bps;
 }
 
 /* The stream has ended: its last row and its total. */
@@ -441,27 +611,29 @@ static void finish(struct report *r, struct entry *e, int64_t end_ns)
 			e->group->no_result = true;
 		return;
 	}
-	stream_snap(e->s, &snap);
+	stream_cut(e->s, &snap);
 	if (e->start_ns == 0)
 		e->start_ns = e->printed_ns = end_ns;
-	if (r->interval_ns > 0)
+	if (r->interval_ns > 0) {
+		(void)awaits_omit(r, e);
 		last_rows(r, e, end_ns, &snap);
-	add_to_total(e, &snap, end_ns);
+	}
 
 	struct record rec;
+	int64_t from_ns = counted_from(e, end_ns);
 
 	e->printed_retransmits = 0; /* the total has them all */
-	rec = make_record(r, e, e->start_ns, end_ns);
-	rec.total = true;
-	rec.d = snap;
-	if (e->group != NULL) {
-		e->group->tcp.retransmits += rec.tcp.retransmits;
-		e->group->tcp.known = rec.tcp.known;
-	}
-	if (e->s->note[0] != '\0')
-		r->out->writer->note(r->out, rec.id, e->s->note);
-	if (shows(r, OPTIONS_NO_DATA))
-		r->out->writer->last(r->out, &rec);
+	e->printed_acked = 0;
+	rec = make_record(r, e, from_ns, end_ns);
+	stream_counted(e->s, &snap, &rec.d);
+	add_to_total(e, &rec.d, from_ns, end_ns);
+	since_start(&rec.d, e->start_ns);
+	complete(e, &rec);
+	e->total = rec;
+	if (e->group != NULL)
+		complete_group(e->group, &rec);
+	write_notes(r, e->s);
+	write_row(r, &rec);
 }
 
 /* Does what is due for one stream; returns when it is due again. */
@@ -485,6 +657,8 @@ static int64_t follow(struct report *r, struct entry *e, int64_t now_ns)
 		return now_ns + LOOK_NS;
 	if (r->interval_ns == 0)
 		return INT64_MAX;
+	if (awaits_omit(r, e))
+		return now_ns + r->short_ns;
 	if (e->held && now_ns - e->held_ns >= r->short_ns) {
 		print_row(r, e, row_at(r, e, e->held_ns), &e->held_snap,
 			  e->held_ns);
@@ -502,7 +676,7 @@ static bool row_complete(const struct report *r, const struct group *g,
 			 uint64_t row)
 {
 	for (const struct entry *e = r->entries; e != NULL; e = e->next) {
-		if (e->group == g && !e->finished && e->row <= row)
+		if (e->group == g && !e->finished && e->row + e->split <= row)
 			return false;
 	}
 	return true;
@@ -514,8 +688,7 @@ static void print_sums(struct report *r, struct group *g)
 		struct pending *p = g->sums;
 
 		g->sums = p->next;
-		if (shows(r, OPTIONS_NO_SUM))
-			r->out->writer->interval(r->out, &p->record);
+		write_row(r, &p->record);
 		free(p);
 	}
 }
@@ -539,14 +712,24 @@ static void print_total(struct report *r, struct group *g)
 		.total = true,
 		.streams = g->joined,
 		.conn = &g->conn,
+		.start_ns = g->from_ns - g->start_ns,
 		.end_ns = g->end_ns - g->start_ns,
 		.wall_ns = clock_wall_ns() - (clock_ns() - g->end_ns),
 		.d = g->total,
 		.tcp = g->tcp,
+		.cpu = g->cpu,
+		.asked_bps = g->asked_bps,
+		.jitter_mean_ns = stats_jitter_mean(&g->total),
 	};
 
-	if (shows(r, OPTIONS_NO_SUM))
-		r->out->writer->last(r->out, &rec);
+	since_start(&rec.d, g->start_ns);
+	if (!rec.receiver)
+		rec.offered_bps = (uint64_t)units_bps(
+			rec.d.bytes, rec.end_ns - rec.start_ns);
+	else if (rec.udp)
+		rec.causes = make_causes(&rec.d, UINT64_MAX);
+
+	write_row(r, &rec);
 }
 
 static void follow_group(struct report *r, struct group *g)
@@ -562,31 +745,100 @@ static void follow_group(struct report *r, struct group *g)
 	g->over = true;
 }
 
+/* What iperf 2's own report says. */
+static void read_report(const struct wire_report *w, struct record *rec)
+{
+	rec->end_ns = w->duration_ns;
+	rec->d = (struct stats_snap){
+		.bytes = w->bytes,
+		.packets = w->total > w->lost ? w->total - w->lost : 0,
+		.lost = w->lost,
+		.late = w->out_of_order,
+		.jitter_ns = w->jitter_ns,
+	};
+}
+
+/* What a server of ours says. */
+static void read_block(const struct entry *e, struct record *rec)
+{
+	const struct block_result *b = &e->s->block;
+
+	rec->own_report = true;
+	rec->start_ns = b->omitted_ns;
+	rec->end_ns = b->omitted_ns + b->duration_ns;
+	rec->d = (struct stats_snap){
+		.bytes = b->bytes,
+		.packets = b->packets,
+		.lost = b->lost,
+		.late = b->late,
+		.too_late = b->too_late,
+		.duplicate = b->duplicate,
+		.gaps = b->gaps,
+		.gap_max = b->gap_max,
+		.gap_max_ns = b->gap_max_ns,
+		.gap_began_ns = b->gap_began_ns,
+		.jitter_ns = b->jitter_ns,
+		.jitter_max_ns = b->jitter_max_ns,
+		.socket_drops = b->socket_drops,
+		.shared_drops = b->shared_drops,
+		.clock_steps = b->clock_steps,
+		.drops_told = b->drops_known,
+	};
+	rec->jitter_mean_ns = b->jitter_mean_ns;
+	rec->delay = (struct stats_delay){
+		.known = b->delay_known,
+		.count = b->packets,
+		.mean_ns = b->delay_mean_ns,
+		.p50_ns = b->delay_p50_ns,
+		.p99_ns = b->delay_p99_ns,
+		.p999_ns = b->delay_p999_ns,
+		.max_ns = b->delay_max_ns,
+	};
+	rec->trip = (struct stats_delay){
+		.known = b->trip_known,
+		.count = b->packets,
+		.min_ns = b->trip_min_ns,
+		.mean_ns = b->trip_mean_ns,
+		.max_ns = b->trip_max_ns,
+	};
+	rec->cpu = (struct out_cpu){
+		.known = b->cpu_known,
+		.shared = b->cpu_shared,
+		.user_ns = b->cpu_user_ns,
+		.system_ns = b->cpu_system_ns,
+	};
+	rec->buffer = (struct out_buffer){
+		.asked = b->buffer_asked,
+		.granted = b->buffer_granted,
+	};
+	if (rec->udp)
+		rec->causes = make_causes(&rec->d, e->total.d.errors);
+}
+
 /* What the server said, as a row on the client. */
 static void print_server_report(struct report *r, struct entry *e)
 {
-	const struct wire_report *w = &e->s->report;
 	struct record rec = {
 		.id = e->s->conn.id,
-		.udp = true,
+		.udp = e->s->udp,
 		.receiver = true,
 		.relayed = true,
 		.total = true,
 		.streams = 1,
 		.conn = &e->s->conn,
-		.end_ns = w->duration_ns,
 		.wall_ns = clock_wall_ns(),
-		.d = {
-			.bytes = w->bytes,
-			.packets = w->total > w->lost ? w->total - w->lost : 0,
-			.lost = w->lost,
-			.late = w->out_of_order,
-			.jitter_ns = w->jitter_ns,
-		},
+		.asked_bps = e->s->asked_bps,
+		.offered_bps = e->total.offered_bps,
 	};
 
-	if (shows(r, OPTIONS_NO_SERVER))
-		r->out->writer->server_report(r->out, &rec);
+	if (e->s->has_block)
+		read_block(e, &rec);
+	else
+		read_report(&e->s->report, &rec);
+	if (e->s->omit_ns > 0 && rec.start_ns == 0)
+		write_note(r, rec.id,
+			   "the server's report is of the whole test");
+	write_row(r, &rec);
 }
 
 /* Lets go of streams that are closed, with the server's word about them

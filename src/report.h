@@ -7,6 +7,7 @@
 #define REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "options.h"
@@ -15,8 +16,9 @@
 
 struct report;
 
-/* out stays the caller's.  NULL: no memory. */
-struct report *report_new(const struct options *o, struct out *out);
+/* Each line goes to all n outs, of which the first decides about IDs; they stay
+ * the caller's.  NULL: no memory. */
+struct report *report_new(const struct options *o, struct out *outs, size_t n);
 /* Every stream must have left it. */
 void report_free(struct report *r);
 

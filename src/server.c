@@ -37,7 +37,8 @@ struct conn {
 
 struct server {
 	const struct options *o;
-	struct out *out;
+	struct out *outs;
+	size_t n_outs;
 	const _Atomic int *stop;
 	struct report *report;
 	pthread_t reporter;
@@ -144,6 +145,7 @@ static void expect(struct stream *s, const struct wire_client *c)
 		wire_version_text(s->conn.peer_version,
 				  sizeof(s->conn.peer_version), c->version_u,
 				  c->version_l);
+	s->omit_ns = c->omit_10ms * 10 * CLOCK_MS_NS;
 }
 
 /* A test: what was read already counts, then the rest is read. */
@@ -172,6 +174,9 @@ static void receive(struct conn *c, const struct opening *o,
 	c->reports = true;
 	atomic_fetch_add(&v->accepted, 1);
 	tcp_receive(s);
+	if (header->has_ext &&
+	    wire_is_ours(header->version_u, header->version_l))
+		tcp_tell(s);
 	atomic_store(&s->closed, true);
 	report_poke(v->report);
 }
@@ -248,6 +253,7 @@ static void accept_one(struct server *v)
 		return;
 	}
 	c->server = v;
+	c->stream->buffer.asked = v->o->window_bytes;
 	c->accepted_ns = clock_ns();
 	stream_name(c->stream, NULL);
 
@@ -371,6 +377,7 @@ static void banner(struct server *v)
 		.window_granted = sock_window(v->listen_fd, false),
 		.flows = 0,
 		.pid = (uint32_t)getpid(),
+		.wall_ns = clock_wall_ns(),
 		.tos = o->tos,
 		.nodelay = o->nodelay,
 		.mss = o->mss_bytes,
@@ -447,7 +454,7 @@ static int start(struct server *v)
 {
 	int rc;
 
-	v->report = report_new(v->o, v->out);
+	v->report = report_new(v->o, v->outs, v->n_outs);
 	if (v->report == NULL)
 		return -ENOMEM;
 	banner(v);
@@ -469,10 +476,12 @@ static int start(struct server *v)
 	return -ENOMEM;
 }
 
-int server_run(const struct options *o, struct out *out,
+int server_run(const struct options *o, struct out *outs, size_t n_outs,
 	       const _Atomic int *stop)
 {
-	struct server v = { .o = o, .out = out, .stop = stop };
+	struct server v = {
+		.o = o, .outs = outs, .n_outs = n_outs, .stop = stop
+	};
 	int rc = open_port(&v);
 
 	if (rc < 0)

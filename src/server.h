@@ -6,12 +6,14 @@
 #ifndef SERVER_H
 #define SERVER_H
 
+#include <stddef.h>
+
 #include "options.h"
 #include "out.h"
 
 /* Serves until *stop is not 0, or as long as the options say.  Returns the
  * exit status: 0, or 1 when it could not start, with the reason on stderr. */
-int server_run(const struct options *o, struct out *out,
+int server_run(const struct options *o, struct out *outs, size_t n_outs,
 	       const _Atomic int *stop);
 
 #endif

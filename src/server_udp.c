@@ -8,13 +8,12 @@
 #include "clock.h"
 #include "log.h"
 #include "session.h"
+#include "stamp.h"
 #include "udp.h"
 
 #define RECEIVE_BYTES 65536
 /* Sessions are looked after this often, also while nothing arrives. */
 #define CARE_NS (20 * CLOCK_MS_NS)
-/* The two clocks are compared this often. */
-#define COMPARE_NS CLOCK_MS_NS
 /* A server that ends after its last test answers markers for so long. */
 #define LINGER_NS (500 * CLOCK_MS_NS)
 /* iperf 2.2, whose clients show the loss of enhanced reports only. */
@@ -26,6 +25,11 @@ struct peer {
 	struct stream *stream;   /* NULL once the report has its total */
 	struct udp_arrival last; /* whom to answer, and from where */
 	char address[OUT_ADDR_BYTES];
+	struct out_cpu begun; /* of the thread, as the test began */
+	uint64_t crowd;       /* u->crowds at that time */
+	uint64_t steps;       /* of our wall clock, at that time */
+	uint64_t alone;       /* u->drops_alone that are charged or older */
+	uint64_t shared;      /* u->drops_shared too */
 };
 
 struct server_udp {
@@ -42,25 +46,29 @@ struct server_udp {
 	_Atomic int64_t quiet_ns;     /* when the last test ended or repeated */
 	char serving[OUT_ADDR_BYTES]; /* -1: the one client */
 
-	int64_t offset_ns;   /* wall clock minus monotonic clock */
-	int64_t compared_ns; /* when they were compared */
-	int64_t care_ns;     /* when sessions are looked after next */
+	struct stamp_line line; /* of the kernel's arrival stamps */
+	int64_t read_ns;        /* what arrived before then has been read */
+	int64_t care_ns;        /* when sessions are looked after next */
+	unsigned open;          /* sessions that are not over */
+	uint64_t crowds;        /* how often there were several of them */
+	bool tells_drops;       /* the socket counts what it drops */
+	uint32_t drops;         /* of the socket, as told last */
+	uint64_t drops_alone;   /* while one session was open: its own */
+	uint64_t drops_shared;  /* while several were */
 	uint8_t buf[RECEIVE_BYTES];
 };
 
-/* The line that the kernel's wall-clock stamps are put on. */
 static int64_t to_monotonic(struct server_udp *u, int64_t stamp_ns)
 {
 	if (stamp_ns == 0)
 		return clock_ns();
-	if (stamp_ns - u->offset_ns - u->compared_ns >= COMPARE_NS) {
+	if (stamp_due(&u->line, stamp_ns)) {
 		int64_t before_ns = clock_ns();
 		int64_t wall_ns = clock_wall_ns();
 
-		u->compared_ns = (before_ns + clock_ns()) / 2;
-		u->offset_ns = wall_ns - u->compared_ns;
+		stamp_compare(&u->line, (before_ns + clock_ns()) / 2, wall_ns);
 	}
-	return stamp_ns - u->offset_ns;
+	return stamp_place(&u->line, stamp_ns);
 }
 
 static uint32_t group_size(const struct session *s)
@@ -89,7 +97,9 @@ static struct stream *new_stream(struct server_udp *u, const struct session *s,
 
 	if (st == NULL)
 		return NULL;
-	if (stream_ledger(st, s->base) < 0) {
+	if (s->has_client)
+		st->omit_ns = s->client.omit_10ms * 10 * CLOCK_MS_NS;
+	if (stream_ledger(st, s->base, u->o->late_after_ns) < 0) {
 		stream_free(st);
 		return NULL;
 	}
@@ -104,6 +114,8 @@ static struct stream *new_stream(struct server_udp *u, const struct session *s,
 				  sizeof(st->conn.peer_version),
 				  s->client.version_u, s->client.version_l);
 	expect(st, s);
+	st->drops_told = u->tells_drops;
+	stream_buffer(st, u->o->window_bytes);
 	atomic_store(&st->start_ns, s->first_ns);
 	return st;
 }
@@ -125,6 +137,13 @@ static bool begin_test(struct server_udp *u, struct session *s,
 		return false;
 	}
 	memcpy(u->serving, p->address, sizeof(u->serving));
+	if (++u->open > 1)
+		u->crowds++;
+	p->crowd = u->crowds;
+	p->steps = u->line.steps;
+	p->alone = u->drops_alone;
+	p->shared = u->drops_shared;
+	stream_cpu_begin(&p->begun);
 	atomic_fetch_add(&u->accepted, 1);
 	return true;
 }
@@ -189,23 +208,96 @@ static bool enhanced(const struct server_udp *u, const struct session *s)
 		s->client.version_u >= VERSION_2_2);
 }
 
+/* Did other sessions use the socket and its thread during this one? */
+static bool shared(const struct server_udp *u, const struct peer *p)
+{
+	return u->open > 1 || u->crowds != p->crowd;
+}
+
+/* What the report and the client are told beyond the ledger. */
+static void gather(const struct server_udp *u, const struct session *s,
+		   struct block_result *b)
+{
+	const struct peer *p = s->owner;
+	struct stream *st = p->stream;
+	const struct session_transit *t = &s->transit;
+
+	stats_rx_delay(stream_rx(st), &st->delay);
+	if (u->o->histograms)
+		st->histogram = stats_rx_hist(stream_rx(st));
+	stream_cpu_end(&st->cpu, &p->begun);
+	st->cpu.shared = shared(u, p);
+	if (t->count > 0 && s->has_client && s->client.has_ext &&
+	    (s->client.upper & WIRE_UPPER_TRIP_TIMES) != 0)
+		st->trip = (struct stats_delay){
+			.known = true,
+			.count = t->count,
+			.min_ns = t->min_ns,
+			.mean_ns = t->sum_ns / (int64_t)t->count,
+			.max_ns = t->max_ns,
+		};
+	*b = (struct block_result){
+		.kernel_stamps = u->line.compared,
+		.drops_known = u->tells_drops,
+		.delay_known = st->delay.known,
+		.delay_mean_ns = st->delay.mean_ns,
+		.delay_p50_ns = st->delay.p50_ns,
+		.delay_p99_ns = st->delay.p99_ns,
+		.delay_p999_ns = st->delay.p999_ns,
+		.delay_max_ns = st->delay.max_ns,
+		.trip_known = st->trip.known,
+		.trip_min_ns = st->trip.min_ns,
+		.trip_mean_ns = st->trip.mean_ns,
+		.trip_max_ns = st->trip.max_ns,
+		.cpu_known = st->cpu.known,
+		.cpu_shared = st->cpu.shared,
+		.cpu_user_ns = st->cpu.user_ns,
+		.cpu_system_ns = st->cpu.system_ns,
+		.buffer_asked = st->buffer.asked,
+		.buffer_granted = st->buffer.granted,
+	};
+}
+
+/* What the socket dropped since the last time goes to this session's account;
+ * as it is open, what was dropped while one was open is its own. */
+static void charge_drops(const struct server_udp *u, struct peer *p)
+{
+	if (p->alone != u->drops_alone)
+		stats_rx_dropped(stream_rx(p->stream),
+				 u->drops_alone - p->alone, false);
+	if (p->shared != u->drops_shared)
+		stats_rx_dropped(stream_rx(p->stream),
+				 u->drops_shared - p->shared, true);
+	p->alone = u->drops_alone;
+	p->shared = u->drops_shared;
+}
+
 /* The test is over: totals, report, answer. */
 static void end_test(struct server_udp *u, struct session *s, int64_t now_ns)
 {
 	struct peer *p = s->owner;
 	bool marker = s->phase == SESSION_SETTLING;
 	struct stats_snap counted;
+	struct block_result beyond;
 
-	stats_rx_end(p->stream->rx, s->total);
+	stats_rx_end(stream_rx(p->stream), s->total);
+	charge_drops(u, p);
 	stream_snap(p->stream, &counted);
-	session_finish(s, &counted, enhanced(u, s), now_ns);
+	stream_counted(p->stream, &counted, &counted);
+	gather(u, s, &beyond);
+	session_finish(s, &counted, &beyond, enhanced(u, s), now_ns);
 	if (marker)
 		answer(u, s);
+	if (u->line.steps != p->steps)
+		stream_note(p->stream,
+			    "this host's wall clock was set during the test; "
+			    "the figures don't depend on it");
 	stream_ended(p->stream, s->end_ns);
 	atomic_store(&p->stream->closed, true);
 	p->stream->next = u->leaving;
 	u->leaving = p->stream;
 	p->stream = NULL;
+	u->open--;
 	atomic_store(&u->quiet_ns, now_ns);
 	atomic_fetch_add(&u->ended, 1);
 	report_poke(u->report);
@@ -216,7 +308,8 @@ static void end_if_done(struct server_udp *u, struct session *s, int64_t now_ns)
 	struct peer *p = s->owner;
 
 	if (p->stream != NULL &&
-	    session_done(s, stats_rx_missing(p->stream->rx, s->total), now_ns))
+	    session_done(s, stats_rx_missing(stream_rx(p->stream), s->total),
+			 now_ns))
 		end_test(u, s, now_ns);
 }
 
@@ -227,8 +320,8 @@ static void count_marker(struct session *s, size_t bytes, int64_t arrival_ns,
 	struct peer *p = s->owner;
 
 	if (s->base == 1 && s->total > 1)
-		stats_rx_add(p->stream->rx, s->total - 1, (uint32_t)bytes,
-			     h->sent_ns, arrival_ns);
+		stats_rx_add(stream_rx(p->stream), s->total - 1,
+			     (uint32_t)bytes, h->sent_ns, arrival_ns);
 }
 
 static void handle(struct server_udp *u, const struct udp_arrival *a);
@@ -248,13 +341,60 @@ static void renew(struct server_udp *u, struct session *s,
 	log_error("no memory for another UDP session");
 }
 
+static void see_drops(struct server_udp *u, const struct udp_arrival *a)
+{
+	uint32_t count = a->has_drops ? a->drops - u->drops : 0;
+
+	u->drops += count;
+	if (u->open == 1)
+		u->drops_alone += count;
+	else
+		u->drops_shared += count;
+}
+
+/* A client of ours learns early that its server is one, too. */
+static void greet(struct server_udp *u, struct session *s,
+		  const struct udp_arrival *a, int64_t sent_ns)
+{
+	uint8_t hello[BLOCK_HELLO_BYTES];
+	size_t n = session_hello(s, sent_ns, hello);
+
+	if (n > 0)
+		(void)udp_answer(u->fd, a, hello, n);
+}
+
+/* The ledger of this number: that of what -O leaves out, or the counted one. */
+static struct stats_rx *ledger_for(const struct server_udp *u,
+				   struct session *s,
+				   const struct udp_arrival *a,
+				   const struct wire_udp *h, int64_t arrival_ns)
+{
+	struct peer *p = s->owner;
+	struct stream *st = p->stream;
+
+	bool omits = session_omits(s, u->buf, a->bytes, h, arrival_ns);
+
+	/* a client whose first header was lost told of it too late */
+	if (st->omitted == NULL)
+		return st->rx;
+	if (omits)
+		return st->omitted;
+	if (atomic_load(&st->omit_end_ns) == 0)
+		stream_omit_end(st, arrival_ns,
+				s->omit_from > 0 ? s->omit_from : h->seq);
+	return st->rx;
+}
+
 static void handle(struct server_udp *u, const struct udp_arrival *a)
 {
 	int64_t arrival_ns = to_monotonic(u, a->stamp_ns);
-	int64_t wall_ns = arrival_ns + u->offset_ns;
+	/* our wall clock then; of a test's transit times it need not be true */
+	int64_t wall_ns = a->stamp_ns != 0 ? a->stamp_ns : clock_wall_ns();
 	struct session_key key;
 	struct wire_udp h;
 
+	u->read_ns = arrival_ns;
+	see_drops(u, a);
 	if (!session_key(&key, &a->from.ss))
 		return;
 
@@ -272,17 +412,22 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 		session_see(s, u->buf, a->bytes, arrival_ns, wall_ns, &h);
 
 	p->last = *a;
+	if (p->stream != NULL)
+		charge_drops(u, p);
 	/* number 0, which tells that it is one of ours, may have been lost */
 	if (s->ours && !was_ours && p->stream != NULL)
-		stats_rx_from_zero(p->stream->rx);
+		stats_rx_from_zero(stream_rx(p->stream));
 	switch (verdict) {
 	case SESSION_DATA:
-		stats_rx_add(p->stream->rx, h.seq, (uint32_t)a->bytes,
-			     h.sent_ns, arrival_ns);
+		if (s->ours && !s->greeted)
+			greet(u, s, a, h.sent_ns);
+		stats_rx_add(ledger_for(u, s, a, &h, arrival_ns), h.seq,
+			     (uint32_t)a->bytes, h.sent_ns, arrival_ns);
 		if (s->phase == SESSION_SETTLING)
 			end_if_done(u, s, arrival_ns);
 		break;
 	case SESSION_MARKER:
+		(void)ledger_for(u, s, a, &h, arrival_ns);
 		count_marker(s, a->bytes, arrival_ns, &h);
 		atomic_store(&p->stream->ending, true);
 		end_if_done(u, s, arrival_ns);
@@ -310,7 +455,7 @@ static void care_for(struct session *s, void *arg)
 	struct peer *p = s->owner;
 
 	if (p->stream != NULL) {
-		stats_rx_settle(p->stream->rx, c->now_ns);
+		stats_rx_settle(stream_rx(p->stream), c->now_ns);
 		end_if_done(c->u, s, c->now_ns);
 	} else if (session_forget(s, c->now_ns)) {
 		free(p);
@@ -363,15 +508,14 @@ static void *serve(void *arg)
 	while (!atomic_load_explicit(&u->stop, memory_order_relaxed)) {
 		int rc = udp_receive(u->fd, u->buf, sizeof(u->buf), &a);
 
+		/* what still waits in the socket came in time, however late it
+		 * is read: sessions are settled as of the last arrival */
 		if (rc == 0)
 			handle(u, &a);
-		/* the stamps tell the time while datagrams come */
-		if (rc < 0 || u->compared_ns >= u->care_ns || a.stamp_ns == 0) {
-			int64_t now_ns = clock_ns();
-
-			if (now_ns >= u->care_ns)
-				look_after(u, now_ns);
-		}
+		else if (rc == -EAGAIN)
+			u->read_ns = clock_ns();
+		if (u->read_ns >= u->care_ns)
+			look_after(u, u->read_ns);
 	}
 
 	struct care c = { .u = u, .now_ns = clock_ns() };
@@ -391,7 +535,7 @@ struct server_udp *server_udp_start(int fd, int family, const struct options *o,
 	u->o = o;
 	u->report = r;
 	u->sessions = session_table_new();
-	udp_prepare(fd, family, CARE_NS);
+	u->tells_drops = udp_prepare(fd, family, CARE_NS);
 	if (u->sessions == NULL || stream_thread(&u->thread, serve, u) < 0) {
 		session_table_free(u->sessions);
 		free(u);

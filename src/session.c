@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define BUCKETS 4096
+#define OMIT_UNIT_NS INT64_C(10000000)
 /* Sane bound of a difference of two hosts' clocks: 68 years in ns. */
 #define TRANSIT_MAX_NS ((int64_t)2147483647 * 1000000000)
 
@@ -280,6 +281,44 @@ enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
 	return see_over(s, h);
 }
 
+static bool is_omitted(struct session *s, const uint8_t *p, size_t n,
+		       const struct wire_udp *h)
+{
+	struct wire_client c;
+
+	if (n >= WIRE_UDP_CLIENT_BYTES &&
+	    wire_client_decode(p + WIRE_UDP_BYTES, n - WIRE_UDP_BYTES, &c) ==
+		    0 &&
+	    c.has_ext && wire_is_ours(c.version_u, c.version_l)) {
+		if (c.omit_from == 0)
+			return h->seq >= 0;
+		s->omit_from = c.omit_from;
+	}
+	if (s->omit_from > 0)
+		return h->seq >= 0 && h->seq < s->omit_from;
+	/* too short for the header: by the stamps, as the sender decides */
+	return h->seq >= 0 && h->sent_ns - s->first_sent_ns <
+				      s->client.omit_10ms * OMIT_UNIT_NS;
+}
+
+bool session_omits(struct session *s, const uint8_t *p, size_t n,
+		   const struct wire_udp *h, int64_t arrival_ns)
+{
+	if (s->has_client && s->client.omit_10ms > 0 && is_omitted(s, p, n, h))
+		return true;
+	if (s->from_ns == 0 && h->seq >= 0)
+		s->from_ns = arrival_ns;
+	return false;
+}
+
+/* When what counts began. */
+static int64_t counts_from(const struct session *s)
+{
+	if (s->from_ns == 0)
+		return s->end_ns;
+	return s->from_ns;
+}
+
 static int64_t mean_gap(const struct session *s)
 {
 	if (s->datagrams < 2)
@@ -327,15 +366,16 @@ int64_t session_end_ns(const struct session *s)
 	return by_stamps < s->marker_ns ? by_stamps : s->marker_ns;
 }
 
-void session_finish(struct session *s, const struct stats_snap *counted,
-		    bool enhanced, int64_t now_ns)
+/* Figures of iperf 2's own report. */
+static struct wire_report make_report(const struct session *s,
+				      const struct stats_snap *counted,
+				      bool enhanced)
 {
-	s->end_ns = session_end_ns(s);
-
-	int64_t span_ns = s->end_ns - s->first_ns;
+	int64_t span_ns = s->end_ns - counts_from(s);
 	uint64_t total = stats_sent(counted);
 	const struct session_transit *t = &s->transit;
-	struct wire_report r = {
+
+	return (struct wire_report){
 		.legacy =
 			s->layout == WIRE_LEGACY || s->layout == WIRE_LEGACY_C,
 		.enhanced = enhanced,
@@ -355,16 +395,73 @@ void session_finish(struct session *s, const struct stats_snap *counted,
 						(double)span_ns)
 				   : 0,
 	};
+}
+
+/* What only ours are told: the ledger is filled in here. */
+static size_t add_block(const struct session *s,
+			const struct stats_snap *counted,
+			const struct block_result *beyond, uint8_t *p)
+{
+	struct block_result b = *beyond;
+
+	b.udp = true;
+	b.bytes = counted->bytes;
+	b.packets = counted->packets;
+	b.lost = counted->lost;
+	b.late = counted->late;
+	b.too_late = counted->too_late;
+	b.duplicate = counted->duplicate;
+	b.gaps = counted->gaps;
+	b.gap_max = counted->gap_max;
+	b.gap_max_ns = counted->gap_max_ns;
+	if (counted->gap_max > 0 && counted->gap_began_ns > s->first_ns)
+		b.gap_began_ns = counted->gap_began_ns - s->first_ns;
+	b.socket_drops = counted->socket_drops;
+	b.shared_drops = counted->shared_drops;
+	b.clock_steps = counted->clock_steps;
+	b.duration_ns = s->end_ns - counts_from(s);
+	b.omitted_ns = counts_from(s) - s->first_ns;
+	b.omit_from = (uint64_t)s->omit_from;
+	b.jitter_ns = counted->jitter_ns;
+	b.jitter_max_ns = counted->jitter_max_ns;
+	b.jitter_mean_ns = stats_jitter_mean(counted);
+	return block_result_encode(p, &b, (uint64_t)s->marker_sent_ns);
+}
+
+void session_finish(struct session *s, const struct stats_snap *counted,
+		    const struct block_result *beyond, bool enhanced,
+		    int64_t now_ns)
+{
+	s->end_ns = session_end_ns(s);
+
+	struct wire_report r = make_report(s, counted, enhanced);
 
 	s->report_bytes = wire_report_encode(s->report, &r);
+	if (s->ours)
+		s->report_bytes += add_block(s, counted, beyond,
+					     s->report + s->report_bytes);
 	s->phase = SESSION_OVER;
 	s->over_ns = now_ns;
 }
 
+/* Answers stay below three times of what came. */
+static bool may_send(const struct session *s, size_t bytes)
+{
+	return s->bytes_out + bytes <= 3 * s->bytes_in;
+}
+
+size_t session_hello(struct session *s, int64_t sent_ns, uint8_t *p)
+{
+	if (!s->ours || s->greeted || !may_send(s, BLOCK_HELLO_BYTES))
+		return 0;
+	s->greeted = true;
+	s->bytes_out += BLOCK_HELLO_BYTES;
+	return block_hello_encode(p, (uint64_t)sent_ns);
+}
+
 bool session_may_answer(const struct session *s)
 {
-	return s->report_bytes > 0 &&
-	       s->bytes_out + s->report_bytes <= 3 * s->bytes_in;
+	return s->report_bytes > 0 && may_send(s, s->report_bytes);
 }
 
 bool session_forget(const struct session *s, int64_t now_ns)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "block.h"
 #include "stats.h"
 #include "wire.h"
 
@@ -65,6 +66,7 @@ struct session {
 	struct wire_client client; /* of the first datagram that has room */
 	bool has_client;
 	bool ours;    /* the client carries our mark */
+	bool greeted; /* it was told that we carry it too */
 	int64_t base; /* its first number: 0, or 1 of modern iperf 2 */
 
 	uint64_t datagrams;    /* data datagrams seen */
@@ -74,6 +76,10 @@ struct session {
 	int64_t last_sent_ns;
 	struct session_transit transit;
 
+	int64_t omit_from; /* first number that counts; 0: not known */
+	int64_t from_ns;   /* arrival of the first datagram that counts; 0:
+			      none yet.  All count unless the client omits */
+
 	int64_t marker_ns;      /* arrival of the first marker seen */
 	int64_t marker_sent_ns; /* its stamp */
 	int64_t end_ns;         /* the end of the test, from the rules */
@@ -82,7 +88,7 @@ struct session {
 
 	uint64_t bytes_in;  /* all that came from this peer */
 	uint64_t bytes_out; /* all that was answered */
-	uint8_t report[WIRE_REPORT_BYTES];
+	uint8_t report[WIRE_REPORT_BYTES + BLOCK_RESULT_BYTES];
 	size_t report_bytes; /* 0: none yet */
 
 	void *owner;          /* the caller's own part */
@@ -118,6 +124,10 @@ void session_begin(struct session *s, const uint8_t *p, size_t n,
 enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
 				 int64_t arrival_ns, int64_t wall_ns,
 				 struct wire_udp *h);
+/* Does this datagram lie in the time that the client leaves out (-O)?  To be
+ * asked once for each datagram and marker. */
+bool session_omits(struct session *s, const uint8_t *p, size_t n,
+		   const struct wire_udp *h, int64_t arrival_ns);
 /* True when the time has come to fix the report: the marker came and nothing
  * is missing any more (missing: as stats_rx_missing says), or it settled long
  * enough, or the peer has been silent too long. */
@@ -126,9 +136,16 @@ bool session_done(const struct session *s, bool missing, int64_t now_ns);
  * marker's own time; by the sender's stamps when that was lost; without a
  * marker one mean gap behind the last datagram). */
 int64_t session_end_ns(const struct session *s);
-/* Fixes the report from what was counted; it is over at now_ns. */
+/* Fixes the report from what was counted; it is over at now_ns.  beyond: what
+ * only a client of ours is told, behind iperf 2's own fields; its figures of
+ * iperf 2's report are filled in here. */
 void session_finish(struct session *s, const struct stats_snap *counted,
-		    bool enhanced, int64_t now_ns);
+		    const struct block_result *beyond, bool enhanced,
+		    int64_t now_ns);
+/* Writes the hello for a client of ours, which answers its datagram stamped
+ * sent_ns, to p with room for BLOCK_HELLO_BYTES.  Returns its length; 0: that
+ * would be too much for what came. */
+size_t session_hello(struct session *s, int64_t sent_ns, uint8_t *p);
 /* True while one more report keeps what this peer was sent below three times
  * of what came from it. */
 bool session_may_answer(const struct session *s);

@@ -24,6 +24,14 @@ struct outage {
 	int64_t length_ns; /* until the number above it; 0: one was not there */
 };
 
+/* The longest run of lost numbers of one row. */
+struct row_gap {
+	struct counter row; /* its number, from 1: the rest belongs to it */
+	struct counter numbers;
+	struct counter length_ns;
+	struct counter began_ns;
+};
+
 /* Numbers that were found missing at one moment. */
 struct gap {
 	uint64_t up_to;       /* all missing numbers below, not in older gaps */
@@ -39,6 +47,8 @@ struct stats_rx {
 	_Alignas(LINE_BYTES) struct counter bytes;
 	struct counter packets;
 	struct counter jitter_ns;
+	struct counter jitter_max_ns;
+	struct counter jitter_sum_ns;
 	struct counter lost;
 	struct counter late;
 	struct counter too_late;
@@ -47,15 +57,24 @@ struct stats_rx {
 	struct counter gap_max;
 	struct counter gap_max_ns;
 	struct counter gap_began_ns;
+	struct counter socket_drops;
+	struct counter shared_drops;
+	struct counter clock_steps;
+	struct row_gap row_gaps[2]; /* of even and of odd rows */
+
+	/* What the reporter writes, others read. */
+	_Alignas(LINE_BYTES) struct counter row; /* that goes on now */
 
 	/* What each datagram needs. */
 	_Alignas(LINE_BYTES) uint64_t next; /* highest received + 1 */
 	uint64_t missing;     /* neither come nor settled, below next */
 	int64_t settle_at_ns; /* when the oldest gap is due */
 	int64_t transit_ns;   /* of the last one received */
+	int64_t clock_fix_ns; /* what the sender's clock was set by */
 	uint64_t jitter_x16;
-	int64_t top_ns; /* arrival of the highest number */
-	bool any;       /* at least one was received */
+	int64_t top_ns;      /* arrival of the highest number */
+	int64_t top_sent_ns; /* its stamp */
+	bool any;            /* at least one was received */
 
 	/* What only gaps need. */
 	_Alignas(LINE_BYTES) uint64_t base;
@@ -67,6 +86,7 @@ struct stats_rx {
 	unsigned gap_count;
 	void *block; /* as allocated */
 
+	struct hist delay;     /* of transit times */
 	struct gap gaps[GAPS]; /* a ring: seen_ns and up_to only rise */
 	/* A ring of bits: 1 for each of the last STATS_WINDOW numbers that
 	 * came, even if too late: settled tells which of them were lost. */
@@ -193,6 +213,22 @@ static void new_longest(struct stats_rx *rx, const struct outage *outage)
 	atomic_store_explicit(&rx->gap_max.v, rx->run, memory_order_release);
 }
 
+static void longest_of_row(struct stats_rx *rx, const struct outage *outage)
+{
+	uint64_t row = counter_get(&rx->row);
+	struct row_gap *gap = &rx->row_gaps[row % 2];
+
+	if (counter_get(&gap->row) != row) {
+		counter_set(&gap->numbers, 0);
+		counter_set(&gap->row, row);
+	}
+	if (rx->run <= counter_get(&gap->numbers))
+		return;
+	counter_set(&gap->length_ns, (uint64_t)outage->length_ns);
+	counter_set(&gap->began_ns, (uint64_t)outage->began_ns);
+	atomic_store_explicit(&gap->numbers.v, rx->run, memory_order_release);
+}
+
 /* The next n numbers are lost. */
 static void lose(struct stats_rx *rx, uint64_t n, const struct outage *outage)
 {
@@ -202,6 +238,7 @@ static void lose(struct stats_rx *rx, uint64_t n, const struct outage *outage)
 	rx->run += n;
 	if (rx->run > counter_get(&rx->gap_max))
 		new_longest(rx, outage);
+	longest_of_row(rx, outage);
 }
 
 /* Settles the n numbers of the lowest n bits, run by run. */
@@ -277,20 +314,49 @@ static void add_jitter(struct stats_rx *rx, int64_t transit_ns)
 		size = TRANSIT_STEP_MAX_NS;
 	/* Rounding to the nearest leaves no bias. */
 	rx->jitter_x16 += size - ((rx->jitter_x16 + 8) >> 4);
-	counter_set(&rx->jitter_ns, (rx->jitter_x16 + 8) >> 4);
+
+	uint64_t jitter_ns = (rx->jitter_x16 + 8) >> 4;
+	uint64_t sum_ns = counter_get(&rx->jitter_sum_ns);
+
+	counter_set(&rx->jitter_ns, jitter_ns);
+	if (jitter_ns > counter_get(&rx->jitter_max_ns))
+		counter_set(&rx->jitter_max_ns, jitter_ns);
+	if (jitter_ns <= UINT64_MAX - sum_ns)
+		counter_set(&rx->jitter_sum_ns, sum_ns + jitter_ns);
 }
 
 static void receive(struct stats_rx *rx, uint32_t bytes, int64_t sent_ns,
 		    int64_t arrival_ns)
 {
-	int64_t transit_ns = sub_saturated(arrival_ns, sent_ns);
+	int64_t transit_ns = add_saturated(sub_saturated(arrival_ns, sent_ns),
+					   rx->clock_fix_ns);
 
-	counter_add(&rx->packets, 1);
-	counter_add(&rx->bytes, bytes);
 	if (rx->any)
 		add_jitter(rx, transit_ns);
+	hist_add(&rx->delay, transit_ns);
+	counter_add(&rx->packets, 1);
+	counter_add(&rx->bytes, bytes);
 	rx->transit_ns = transit_ns;
 	rx->any = true;
+}
+
+/* Was the sender's clock set between the highest number and this higher one?
+ * Then delays go on from where they were. */
+static void see_clock(struct stats_rx *rx, uint64_t number, int64_t sent_ns,
+		      int64_t arrival_ns)
+{
+	int64_t sent_gap_ns = sub_saturated(sent_ns, rx->top_sent_ns);
+	int64_t gap_ns = sub_saturated(arrival_ns, rx->top_ns);
+
+	if (!rx->any)
+		return;
+	if (sent_gap_ns >= -STATS_STEP_BACK_NS &&
+	    (number != rx->next ||
+	     sub_saturated(sent_gap_ns, gap_ns) < STATS_STEP_AHEAD_NS))
+		return;
+	rx->clock_fix_ns = add_saturated(rx->clock_fix_ns,
+					 sub_saturated(sent_gap_ns, gap_ns));
+	counter_add(&rx->clock_steps, 1);
 }
 
 static struct outage outage_until(const struct stats_rx *rx, int64_t seen_ns)
@@ -383,6 +449,14 @@ static bool starts_below(struct stats_rx *rx, uint64_t number)
 	return true;
 }
 
+void stats_rx_start(struct stats_rx *rx, int64_t base)
+{
+	assert(base >= 0 && !rx->any);
+	rx->base = (uint64_t)base;
+	rx->next = rx->base;
+	rx->settled = rx->base;
+}
+
 struct stats_rx *stats_rx_new(int64_t base, int64_t late_after_ns)
 {
 	/* Pages that are never touched need not exist, so no aligned_alloc and
@@ -390,16 +464,15 @@ struct stats_rx *stats_rx_new(int64_t base, int64_t late_after_ns)
 	char *block = calloc(1, sizeof(struct stats_rx) + LINE_BYTES - 1);
 	struct stats_rx *rx;
 
-	assert(base >= 0 && late_after_ns >= 0);
+	assert(late_after_ns >= 0);
 	if (block == NULL)
 		return NULL;
 	rx = (void *)(block + (-(uintptr_t)block & (LINE_BYTES - 1)));
 	rx->block = block;
-	rx->base = (uint64_t)base;
-	rx->next = rx->base;
-	rx->settled = rx->base;
+	stats_rx_start(rx, base);
 	rx->late_after_ns = late_after_ns;
 	rx->join_ns = late_after_ns / GAPS_EXACT + 1;
+	counter_set(&rx->row, 1); /* 0 stands for no row */
 	plan_settling(rx);
 	return rx;
 }
@@ -425,9 +498,11 @@ void stats_rx_add(struct stats_rx *rx, int64_t seq, uint32_t bytes,
 		}
 		return;
 	}
+	see_clock(rx, number, sent_ns, arrival_ns);
 	if (number > rx->next)
 		open_gap(rx, number, arrival_ns);
 	advance(rx, arrival_ns);
+	rx->top_sent_ns = sent_ns;
 	receive(rx, bytes, sent_ns, arrival_ns);
 }
 
@@ -479,8 +554,52 @@ void stats_rx_snap(const struct stats_rx *rx, struct stats_snap *out)
 	out->too_late = counter_get(&rx->too_late);
 	out->duplicate = counter_get(&rx->duplicate);
 	out->jitter_ns = (int64_t)counter_get(&rx->jitter_ns);
+	out->jitter_max_ns = (int64_t)counter_get(&rx->jitter_max_ns);
+	out->jitter_sum_ns = counter_get(&rx->jitter_sum_ns);
+	out->socket_drops = counter_get(&rx->socket_drops);
+	out->shared_drops = counter_get(&rx->shared_drops);
+	out->clock_steps = counter_get(&rx->clock_steps);
 	out->bytes = counter_get(&rx->bytes);
 	out->packets = counter_get(&rx->packets);
+}
+
+void stats_rx_cut(struct stats_rx *rx, struct stats_snap *out)
+{
+	uint64_t row = counter_get(&rx->row);
+	const struct row_gap *gap = &rx->row_gaps[row % 2];
+
+	counter_set(&rx->row, row + 1);
+	stats_rx_snap(rx, out);
+	if (counter_get(&gap->row) != row)
+		return;
+	out->row_gap_max = get_part(&gap->numbers);
+	out->row_gap_max_ns = (int64_t)counter_get(&gap->length_ns);
+	out->row_gap_began_ns = (int64_t)counter_get(&gap->began_ns);
+}
+
+void stats_rx_dropped(struct stats_rx *rx, uint64_t n, bool shared)
+{
+	counter_add(shared ? &rx->shared_drops : &rx->socket_drops, n);
+}
+
+void stats_rx_delay(const struct stats_rx *rx, struct stats_delay *out)
+{
+	const struct hist *h = &rx->delay;
+
+	*out = (struct stats_delay){
+		.known = h->count > 0,
+		.count = h->count,
+		.mean_ns = hist_mean(h),
+		.p50_ns = hist_quantile(h, 500),
+		.p99_ns = hist_quantile(h, 990),
+		.p999_ns = hist_quantile(h, 999),
+		.max_ns = hist_quantile(h, 1000),
+	};
+}
+
+const struct hist *stats_rx_hist(const struct stats_rx *rx)
+{
+	return &rx->delay;
 }
 
 void stats_io_snap(const struct stats_io *io, struct stats_snap *out)
@@ -511,7 +630,27 @@ void stats_diff(struct stats_snap *out, const struct stats_snap *now,
 		.gap_max_ns = now->gap_max_ns,
 		.gap_began_ns = now->gap_began_ns,
 		.jitter_ns = now->jitter_ns,
+		.jitter_max_ns = now->jitter_max_ns,
+		.jitter_sum_ns = now->jitter_sum_ns - before->jitter_sum_ns,
+		.row_gap_max = now->row_gap_max,
+		.row_gap_max_ns = now->row_gap_max_ns,
+		.row_gap_began_ns = now->row_gap_began_ns,
+		.socket_drops = now->socket_drops - before->socket_drops,
+		.shared_drops = now->shared_drops - before->shared_drops,
+		.drops_told = now->drops_told,
+		.clock_steps = now->clock_steps - before->clock_steps,
 	};
+}
+
+void stats_join_rows(struct stats_snap *row, const struct stats_snap *other)
+{
+	if (row->row_gap_max > other->row_gap_max ||
+	    (row->row_gap_max == other->row_gap_max &&
+	     row->row_gap_max_ns >= other->row_gap_max_ns))
+		return;
+	row->row_gap_max = other->row_gap_max;
+	row->row_gap_max_ns = other->row_gap_max_ns;
+	row->row_gap_began_ns = other->row_gap_began_ns;
 }
 
 static bool longer_gap(const struct stats_snap *a, const struct stats_snap *b)
@@ -532,6 +671,12 @@ void stats_sum(struct stats_snap *sum, const struct stats_snap *one)
 	sum->gaps += one->gaps;
 	sum->errors += one->errors;
 	sum->blocked += one->blocked;
+	sum->jitter_sum_ns += one->jitter_sum_ns;
+	sum->socket_drops += one->socket_drops;
+	sum->shared_drops += one->shared_drops;
+	sum->drops_told = sum->drops_told || one->drops_told;
+	sum->clock_steps += one->clock_steps;
+	stats_join_rows(sum, one);
 	if (longer_gap(one, sum)) {
 		sum->gap_max = one->gap_max;
 		sum->gap_max_ns = one->gap_max_ns;
@@ -539,9 +684,16 @@ void stats_sum(struct stats_snap *sum, const struct stats_snap *one)
 	}
 	if (one->jitter_ns > sum->jitter_ns)
 		sum->jitter_ns = one->jitter_ns;
+	if (one->jitter_max_ns > sum->jitter_max_ns)
+		sum->jitter_max_ns = one->jitter_max_ns;
 }
 
 uint64_t stats_sent(const struct stats_snap *s)
 {
 	return s->packets + s->lost;
+}
+
+int64_t stats_jitter_mean(const struct stats_snap *s)
+{
+	return s->packets > 0 ? (int64_t)(s->jitter_sum_ns / s->packets) : 0;
 }

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,9 +41,16 @@ struct stream *stream_new(int fd, bool owns_fd, bool udp, bool receiver,
 	return s;
 }
 
-int stream_ledger(struct stream *s, int64_t base)
+int stream_ledger(struct stream *s, int64_t base, int64_t late_after_ns)
 {
-	s->rx = stats_rx_new(base, STATS_LATE_AFTER_NS);
+	s->rx = stats_rx_new(base, late_after_ns);
+	if (s->rx == NULL)
+		return -ENOMEM;
+	/* until the time that is left out is over, both are the same */
+	if (s->omit_ns > 0) {
+		s->omitted = s->rx;
+		s->rx = stats_rx_new(base, late_after_ns);
+	}
 	return s->rx == NULL ? -ENOMEM : 0;
 }
 
@@ -92,6 +101,7 @@ void stream_free(struct stream *s)
 	if (s->owns_fd)
 		close(s->fd);
 	stats_rx_free(s->rx);
+	stats_rx_free(s->omitted);
 	free(s->buf);
 	free(s);
 }
@@ -126,12 +136,118 @@ void stream_name(struct stream *s, const struct sock_addr *peer)
 		s->conn.mtu = tcp.mtu;
 }
 
+/* Adds what the other ledger saw; levels are those of the one in use. */
+static void add_omitted(const struct stream *s,
+			const struct stats_snap *omitted,
+			struct stats_snap *out)
+{
+	int64_t jitter_ns = atomic_load(&s->omit_end_ns) != 0
+				    ? out->jitter_ns
+				    : omitted->jitter_ns;
+
+	stats_sum(out, omitted);
+	out->jitter_ns = jitter_ns;
+}
+
+static void take(const struct stream *s, struct stats_snap *out,
+		 void (*read)(struct stats_rx *rx, struct stats_snap *out))
+{
+	struct stats_snap omitted;
+
+	if (s->rx == NULL) {
+		stats_io_snap(&s->io, out);
+		return;
+	}
+	read(s->rx, out);
+	if (s->omitted != NULL) {
+		read(s->omitted, &omitted);
+		add_omitted(s, &omitted, out);
+	}
+	out->drops_told = s->drops_told;
+}
+
+static void read_snap(struct stats_rx *rx, struct stats_snap *out)
+{
+	stats_rx_snap(rx, out);
+}
+
 void stream_snap(const struct stream *s, struct stats_snap *out)
 {
-	if (s->rx != NULL)
+	take(s, out, read_snap);
+}
+
+void stream_cut(struct stream *s, struct stats_snap *out)
+{
+	take(s, out, stats_rx_cut);
+}
+
+struct stats_rx *stream_rx(const struct stream *s)
+{
+	return s->omitted != NULL && atomic_load(&s->omit_end_ns) == 0
+		       ? s->omitted
+		       : s->rx;
+}
+
+void stream_omit_end(struct stream *s, int64_t now_ns, int64_t from)
+{
+	if (s->rx != NULL) {
+		stats_rx_end(s->omitted, from);
+		stats_rx_snap(s->omitted, &s->omit_snap);
+		stats_rx_start(s->rx, from);
+	} else {
+		stats_io_snap(&s->io, &s->omit_snap);
+	}
+	atomic_store_explicit(&s->omit_end_ns, now_ns, memory_order_release);
+}
+
+void stream_counted(const struct stream *s, const struct stats_snap *snap,
+		    struct stats_snap *out)
+{
+	*out = *snap;
+	if (s->omit_ns == 0)
+		return;
+	if (atomic_load(&s->omit_end_ns) == 0)
+		*out = (struct stats_snap){ 0 };
+	else if (s->rx != NULL)
 		stats_rx_snap(s->rx, out);
 	else
-		stats_io_snap(&s->io, out);
+		stats_diff(out, snap, &s->omit_snap);
+	out->drops_told = s->drops_told;
+}
+
+void stream_note(struct stream *s, const char *format, ...)
+{
+	va_list args;
+	size_t i = 0;
+
+	while (i < STREAM_NOTES && s->note[i][0] != '\0')
+		i++;
+	if (i == STREAM_NOTES)
+		return;
+	va_start(args, format);
+	(void)vsnprintf(s->note[i], sizeof(s->note[i]), format, args);
+	va_end(args);
+}
+
+void stream_cpu_begin(struct out_cpu *since)
+{
+	*since = (struct out_cpu){ .known = false };
+	since->known = platform_cpu(&since->user_ns, &since->system_ns) == 0;
+}
+
+void stream_cpu_end(struct out_cpu *cpu, const struct out_cpu *since)
+{
+	stream_cpu_begin(cpu);
+	cpu->known = cpu->known && since->known;
+	cpu->user_ns -= since->user_ns;
+	cpu->system_ns -= since->system_ns;
+}
+
+void stream_buffer(struct stream *s, uint64_t asked_bytes)
+{
+	s->buffer.asked = asked_bytes;
+	s->buffer.granted =
+		platform_buffer_bytes(sock_window(s->fd, !s->receiver));
 }
 
 void stream_ended(struct stream *s, int64_t end_ns)

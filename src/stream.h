@@ -11,12 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "block.h"
 #include "options.h"
 #include "out.h"
 #include "sock.h"
 #include "stats.h"
 #include "wire.h"
 
+#define STREAM_NOTES 4
 #define STREAM_NOTE_BYTES 160
 
 /* What a sender is to do; constant while it runs. */
@@ -43,22 +45,37 @@ struct stream {
 
 	/* written by the mover alone, read by the report */
 	struct stats_io io;
-	struct stats_rx *rx;      /* UDP receivers, else NULL */
-	_Atomic int64_t start_ns; /* monotonic; 0: not a byte yet */
-	_Atomic int64_t end_ns;   /* 0: runs; its counters are final */
-	atomic_bool ending;       /* its end is known, end_ns follows soon */
-	atomic_bool closed;       /* the last exchange is over too */
+	struct stats_rx *rx;         /* UDP receivers, else NULL */
+	struct stats_rx *omitted;    /* its ledger of what -O leaves out */
+	_Atomic int64_t start_ns;    /* monotonic; 0: not a byte yet */
+	_Atomic int64_t end_ns;      /* 0: runs; its counters are final */
+	_Atomic int64_t omit_end_ns; /* with -O: when the counted part began;
+					0: not yet */
+	atomic_bool ending;          /* its end is known, end_ns follows soon */
+	atomic_bool closed;          /* the last exchange is over too */
 
 	/* written by others, read by the mover */
 	atomic_bool stop;
 
 	/* set before the stream is added to the report; 0: not known */
+	uint64_t asked_bps;    /* 0 also: as fast as possible */
 	int64_t expect_ns;     /* how long it should last */
+	int64_t omit_ns;       /* -O */
+	bool drops_told;       /* the system counts what its sockets drop */
 	uint64_t expect_bytes; /* how many bytes it should carry */
 
+	/* set by the mover before omit_end_ns: all that -O leaves out */
+	struct stats_snap omit_snap;
+
 	/* set by the mover before end_ns */
-	char note[STREAM_NOTE_BYTES]; /* printed before the total */
+	char note[STREAM_NOTES][STREAM_NOTE_BYTES]; /* printed before the
+						       total, "": none */
 	bool no_result;               /* nobody was there: print no rows */
+	struct out_cpu cpu;           /* of the mover */
+	struct out_buffer buffer;     /* of the socket, in its direction */
+	struct stats_delay delay;     /* UDP receivers */
+	struct stats_delay trip;      /* the same, with --trip-times */
+	const struct hist *histogram; /* with --histograms, else NULL */
 
 	/* set by the mover before closed */
 	int error;          /* negative errno that ended it, 0: none */
@@ -67,11 +84,14 @@ struct stream {
 	int64_t sent_ns;    /* UDP sender: when the end marker was due */
 	int64_t refused_ns; /* UDP sender: the first refusal, 0: none */
 	unsigned refusals;
-	int64_t marker_sent_ns; /* UDP sender: the stamp of its end marker */
-	bool confirmed;         /* TCP sender: the peer took every byte */
-	uint64_t unconfirmed;   /* TCP sender: bytes never acknowledged */
-	bool has_report;        /* UDP sender: the server answered */
-	struct wire_report report;
+	int64_t marker_sent_ns;    /* UDP sender: the stamp of its end marker */
+	bool confirmed;            /* TCP sender: the peer took every byte */
+	uint64_t unconfirmed;      /* TCP sender: bytes never acknowledged */
+	bool peer_is_ours;         /* UDP sender: its server is one of ours */
+	bool has_report;           /* sender: the server told its figures */
+	struct wire_report report; /* UDP */
+	bool has_block;            /* UDP and TCP: with what only ours tell */
+	struct block_result block;
 
 	/* set by the report when it will not look at the stream again */
 	atomic_bool reported;
@@ -85,8 +105,9 @@ struct stream {
  * the descriptor over when owns_fd.  NULL: no memory. */
 struct stream *stream_new(int fd, bool owns_fd, bool udp, bool receiver,
 			  size_t buf_bytes);
-/* Gives a UDP receiver its ledger; -ENOMEM. */
-int stream_ledger(struct stream *s, int64_t base);
+/* Gives a UDP receiver its ledger, and with s->omit_ns a second one; -ENOMEM.
+ */
+int stream_ledger(struct stream *s, int64_t base, int64_t late_after_ns);
 /* Runs mover(s, arg) on a thread of its own, which blocks all signals. */
 int stream_start(struct stream *s, void *(*mover)(void *), void *arg);
 /* A thread with a small stack that blocks all signals; 0 or -errno. */
@@ -101,6 +122,24 @@ void stream_free(struct stream *s);
 void stream_name(struct stream *s, const struct sock_addr *peer);
 /* What it has seen up to now. */
 void stream_snap(const struct stream *s, struct stats_snap *out);
+/* One more note for a person, as printf; beyond STREAM_NOTES it is dropped. */
+__attribute__((format(printf, 2, 3))) void stream_note(struct stream *s,
+						       const char *format, ...);
+/* Processor time of the calling thread: since *since, or up to now. */
+void stream_cpu_begin(struct out_cpu *since);
+void stream_cpu_end(struct out_cpu *cpu, const struct out_cpu *since);
+/* Fills s->buffer from its socket. */
+void stream_buffer(struct stream *s, uint64_t asked_bytes);
+/* What it has seen up to now, at the end of a row; for the reporter. */
+void stream_cut(struct stream *s, struct stats_snap *out);
+/* The ledger that a UDP receiver fills now. */
+struct stats_rx *stream_rx(const struct stream *s);
+/* The time that -O leaves out is over at now_ns; by the mover.  Of a UDP
+ * receiver number from is the first that counts. */
+void stream_omit_end(struct stream *s, int64_t now_ns, int64_t from);
+/* What counts, of all that is in snap. */
+void stream_counted(const struct stream *s, const struct stats_snap *snap,
+		    struct stats_snap *out);
 /* The end of its figures, at end_ns of the monotonic clock. */
 void stream_ended(struct stream *s, int64_t end_ns);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "block.h"
 #include "clock.h"
 #include "pace.h"
 #include "platform/platform.h"
@@ -15,7 +16,6 @@
 #define LOOK_NS (100 * CLOCK_MS_NS)
 /* The queue of unsent bytes may hold this much of the measured rate. */
 #define QUEUE_NS (100 * CLOCK_MS_NS)
-#define QUEUE_FIRST_BYTES 16384
 #define QUEUE_MIN_BYTES 4096
 #define QUEUE_MAX_BYTES (1u << 30)
 /* The rate is measured anew at first after this, then after each LOOK_NS. */
@@ -30,14 +30,25 @@ struct flow {
 	int64_t end_ns;      /* when to stop */
 	int64_t measure_ns;  /* when the rate is measured again */
 	int64_t measured_ns; /* when it was last */
-	uint64_t then_bytes; /* how much was sent at that time */
+	uint64_t then_bytes; /* how much had arrived at that time */
 	size_t chunk_bytes;  /* of one write */
 	bool slow;
 };
 
-static void measure(struct stream *s, struct flow *f, int64_t now_ns)
+/* Bytes that the peer has, as far as the system tells; else those written. */
+static uint64_t arrived(const struct stream *s)
 {
 	uint64_t bytes = counter_get(&s->io.bytes);
+	uint64_t unacked = 0;
+
+	if (platform_unacked(s->fd, &unacked) < 0 || unacked > bytes)
+		return bytes;
+	return bytes - unacked;
+}
+
+static void measure(struct stream *s, struct flow *f, int64_t now_ns)
+{
+	uint64_t bytes = arrived(s);
 	int64_t span_ns = now_ns - f->measured_ns;
 	double rate = (double)(bytes - f->then_bytes) * 1e9 / (double)span_ns;
 	double queue = rate * QUEUE_NS / 1e9;
@@ -69,10 +80,18 @@ static void flow_init(struct stream *s, struct flow *f)
 		.chunk_bytes = s->job.len_bytes,
 		.slow = true,
 	};
-	if (f->chunk_bytes > QUEUE_FIRST_BYTES)
-		f->chunk_bytes = QUEUE_FIRST_BYTES;
-	(void)platform_unsent_limit(s->fd, QUEUE_FIRST_BYTES);
+	if (f->chunk_bytes > QUEUE_MIN_BYTES)
+		f->chunk_bytes = QUEUE_MIN_BYTES;
+	(void)platform_unsent_limit(s->fd, QUEUE_MIN_BYTES);
 	(void)sock_send_limit(s->fd, LOOK_NS);
+}
+
+/* Is the time over that -O leaves out? */
+static void see_omit(struct stream *s, int64_t now_ns)
+{
+	if (s->omit_ns > 0 && atomic_load(&s->omit_end_ns) == 0 &&
+	    now_ns - atomic_load(&s->start_ns) >= s->omit_ns)
+		stream_omit_end(s, now_ns, 0);
 }
 
 /* Waits until the socket takes bytes, at most LOOK_NS and not past the end. */
@@ -163,6 +182,7 @@ static void send_unpaced(struct stream *s, struct flow *f)
 			return;
 		if (now_ns >= f->measure_ns)
 			measure(s, f, now_ns);
+		see_omit(s, now_ns);
 		if (!write_some(s, f, smaller(f->chunk_bytes, left),
 				f->end_ns - now_ns))
 			return;
@@ -216,6 +236,7 @@ static void send_paced(struct stream *s, struct flow *f)
 		if (!wait_due(s, due_ns))
 			return;
 		now_ns = clock_ns();
+		see_omit(s, now_ns);
 		if (now_ns >= f->end_ns ||
 		    !write_some(s, f, smaller(left_of_chunk, left),
 				f->end_ns - now_ns))
@@ -231,27 +252,45 @@ static void send_paced(struct stream *s, struct flow *f)
 
 void tcp_send(struct stream *s)
 {
+	struct out_cpu begun;
 	struct flow f;
 
+	stream_cpu_begin(&begun);
 	send_header(s);
-	if (s->error != 0)
-		return;
-	flow_init(s, &f);
-	if (s->job.rate.bps > 0)
-		send_paced(s, &f);
-	else
-		send_unpaced(s, &f);
+	if (s->error == 0) {
+		flow_init(s, &f);
+		if (s->job.rate.bps > 0)
+			send_paced(s, &f);
+		else
+			send_unpaced(s, &f);
+	}
+	stream_cpu_end(&s->cpu, &begun);
+	stream_buffer(s, s->buffer.asked);
 }
 
-/* Reads and throws away what the peer sends; true: it has ended. */
-static bool drained(struct stream *s)
+/* What the server said: its acknowledgement and the figures of one of ours. */
+struct answer {
+	uint8_t bytes[WIRE_ACK_BYTES + BLOCK_RESULT_BYTES];
+	size_t have;
+};
+
+/* Reads what the peer sends, keeps the first of it; true: it has ended. */
+static bool drained(struct stream *s, struct answer *a)
 {
 	for (;;) {
 		ssize_t n = recv(s->fd, s->buf, s->buf_bytes, MSG_DONTWAIT);
+		size_t room = sizeof(a->bytes) - a->have;
 
 		if (n == 0)
 			return true;
-		if (n > 0 || errno == EINTR)
+		if (n > 0) {
+			size_t keep = (size_t)n < room ? (size_t)n : room;
+
+			memcpy(a->bytes + a->have, s->buf, keep);
+			a->have += keep;
+			continue;
+		}
+		if (errno == EINTR)
 			continue;
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
 			return false;
@@ -267,6 +306,16 @@ static bool all_acknowledged(const struct stream *s, uint64_t *unacked)
 	return platform_unacked(s->fd, unacked) == 0 && *unacked == 0;
 }
 
+static void read_answer(struct stream *s, const struct answer *a)
+{
+	size_t left;
+	const uint8_t *p = block_find(a->bytes, a->have, &left);
+
+	s->has_block = p != NULL &&
+		       block_result_decode(p, left, TCP_NONCE, &s->block) == 0;
+	s->has_report = s->has_block;
+}
+
 void tcp_finish(struct stream *s)
 {
 	int64_t begun_ns = clock_ns();
@@ -275,12 +324,13 @@ void tcp_finish(struct stream *s)
 	int64_t acked_ns = 0;
 	uint64_t unacked = 0;
 	bool ended = s->error != 0;
+	struct answer answer = { .have = 0 };
 
 	(void)shutdown(s->fd, SHUT_WR);
 	while (!ended && now_ns - begun_ns < TCP_DRAIN_NS) {
 		if (acked_ns == 0 && all_acknowledged(s, &unacked))
 			acked_ns = now_ns;
-		ended = drained(s);
+		ended = drained(s, &answer);
 		if (ended)
 			break;
 		clock_sleep_until(now_ns + step_ns);
@@ -292,21 +342,26 @@ void tcp_finish(struct stream *s)
 	if (!s->confirmed && unacked > 0)
 		s->unconfirmed = unacked - 1; /* without the end itself */
 	if (s->unconfirmed > 0)
-		(void)snprintf(s->note, sizeof(s->note),
-			       "%" PRIu64 " bytes were not acknowledged",
-			       s->unconfirmed);
+		stream_note(s, "%" PRIu64 " bytes were not acknowledged",
+			    s->unconfirmed);
+	read_answer(s, &answer);
 	stream_ended(s, acked_ns != 0 ? acked_ns : now_ns);
 }
 
 void tcp_receive(struct stream *s)
 {
+	struct out_cpu begun;
 	int64_t last_ns = clock_ns();
+
+	stream_cpu_begin(&begun);
 
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
 		ssize_t n = recv(s->fd, s->buf, s->buf_bytes, 0);
 
 		if (n > 0) {
 			last_ns = clock_ns();
+			if (s->omit_ns > 0)
+				see_omit(s, last_ns);
 			counter_add(&s->io.bytes, (uint64_t)n);
 			counter_add(&s->io.calls, 1);
 			if (atomic_load_explicit(&s->start_ns,
@@ -321,5 +376,39 @@ void tcp_receive(struct stream *s)
 		break;
 	}
 	s->interrupted = atomic_load(&s->stop);
+	stream_cpu_end(&s->cpu, &begun);
+	stream_buffer(s, s->buffer.asked);
 	stream_ended(s, last_ns);
+}
+
+void tcp_tell(struct stream *s)
+{
+	uint8_t bytes[BLOCK_RESULT_BYTES];
+	int64_t start_ns = atomic_load(&s->start_ns);
+	int64_t end_ns = atomic_load(&s->end_ns);
+	int64_t from_ns = start_ns;
+	struct stats_snap all;
+
+	stream_snap(s, &all);
+	stream_counted(s, &all, &all);
+	if (s->omit_ns > 0)
+		from_ns = atomic_load(&s->omit_end_ns);
+	if (from_ns == 0)
+		from_ns = end_ns;
+
+	struct block_result b = {
+		.bytes = all.bytes,
+		.packets = all.packets,
+		.duration_ns = end_ns - from_ns,
+		.omitted_ns = from_ns - start_ns,
+		.cpu_known = s->cpu.known,
+		.cpu_user_ns = s->cpu.user_ns,
+		.cpu_system_ns = s->cpu.system_ns,
+		.buffer_asked = s->buffer.asked,
+		.buffer_granted = s->buffer.granted,
+	};
+
+	/* a client that is gone already needs none */
+	(void)!send(s->fd, bytes, block_result_encode(bytes, &b, TCP_NONCE),
+		    MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -9,15 +9,20 @@
 
 /* After its end a sender waits at most this long for the peer's. */
 #define TCP_DRAIN_NS 2000000000
+/* A connection has one test: nothing tells its figures from others'. */
+#define TCP_NONCE 0
 
 /* Sends header and data as s->job says, from s->start_ns on, until it is
  * done, the peer is gone (s->error) or s->stop is set. */
 void tcp_send(struct stream *s);
-/* Ends the sending side and waits for the last byte to be acknowledged:
- * sets s->end_ns and s->unconfirmed. */
+/* Ends the sending side and waits for the last byte to be acknowledged and
+ * for the peer's end: sets s->end_ns, s->unconfirmed and, when the server is
+ * one of ours, s->block. */
 void tcp_finish(struct stream *s);
 /* Reads until the peer ends the stream or s->stop is set.  The caller has
  * counted what it read before and set s->start_ns if that was something. */
 void tcp_receive(struct stream *s);
+/* Tells a client of ours, which has ended its side, what was received. */
+void tcp_tell(struct stream *s);
 
 #endif

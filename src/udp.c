@@ -1,11 +1,13 @@
 #include "udp.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "block.h"
 #include "clock.h"
 #include "pace.h"
 #include "platform/platform.h"
@@ -13,6 +15,8 @@
 /* A wait looks this often whether it is still wanted. */
 #define LOOK_NS (100 * CLOCK_MS_NS)
 #define LOOK_MS 100
+/* A sender that used more of the time was held up by its CPU alone. */
+#define BUSY_PART 0.9
 /* How far behind its end a paced sender may catch up. */
 #define GRACE_NS (50 * CLOCK_MS_NS)
 /* Modern clients keep everything below this offset zero. */
@@ -23,10 +27,13 @@ struct sender {
 	struct stream *s;
 	int64_t start_ns;
 	int64_t start_wall_ns;
-	int64_t end_ns;      /* by time; INT64_MAX: by amount */
-	uint64_t datagrams;  /* by amount; UINT64_MAX: by time */
-	size_t last_bytes;   /* of the last one, by amount */
-	size_t before_bytes; /* of the one before it, 0: as all others */
+	int64_t first_sent_ns; /* the stamp of number 0 */
+	int64_t end_ns;        /* by time; INT64_MAX: by amount */
+	uint64_t datagrams;    /* by amount; UINT64_MAX: by time */
+	size_t last_bytes;     /* of the last one, by amount */
+	size_t before_bytes;   /* of the one before it, 0: as all others */
+	unsigned icmp;         /* errors that came back from the network */
+	int icmp_last;         /* errno of the latest */
 };
 
 /* The size of datagram number i.  The first one always has room for the
@@ -86,13 +93,23 @@ static void fill_header(struct stream *s)
 	(void)wire_client_encode(s->buf + WIRE_UDP_BYTES, &s->job.header);
 }
 
-/* The socket is full: waits for room. */
-static void wait_room(struct stream *s)
+/* Takes the errors that came back; how many. */
+static unsigned take_errors(struct sender *t)
 {
-	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
+	unsigned n = platform_take_errors(t->s->fd, &t->icmp_last);
 
-	counter_add(&s->io.blocked, 1);
-	(void)poll(&p, 1, LOOK_MS);
+	t->icmp += n;
+	return n;
+}
+
+/* The socket is full: waits for room. */
+static void wait_room(struct sender *t)
+{
+	struct pollfd p = { .fd = t->s->fd, .events = POLLOUT };
+
+	counter_add(&t->s->io.blocked, 1);
+	if (poll(&p, 1, LOOK_MS) > 0 && (p.revents & POLLERR) != 0)
+		(void)take_errors(t);
 }
 
 /* An earlier datagram was refused by the other host. */
@@ -132,12 +149,16 @@ static enum handed hand_over(struct sender *t, size_t bytes, int64_t now_ns)
 		    0)
 			return TAKEN;
 		if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			wait_room(s);
+			wait_room(t);
 		} else if (errno == ECONNREFUSED) {
 			/* of an earlier one: this one has not left yet */
 			note_refusal(s, now_ns);
+			(void)take_errors(t);
 		} else if (errno == EMSGSIZE) {
 			s->error = -EMSGSIZE;
+		} else if (errno != EINTR && errno != ENOBUFS &&
+			   take_errors(t) > 0) {
+			continue; /* of an earlier one too */
 		} else if (errno != EINTR) {
 			counter_add(&s->io.errors, 1);
 			return REFUSED;
@@ -146,17 +167,43 @@ static enum handed hand_over(struct sender *t, size_t bytes, int64_t now_ns)
 	return ABANDONED;
 }
 
+/* A stamp as the wire carries it: in whole microseconds. */
+static int64_t stamp_of(const struct sender *t, int64_t now_ns)
+{
+	return (t->start_wall_ns + (now_ns - t->start_ns)) / 1000 * 1000;
+}
+
+/* Does number i begin what counts (-O)?  The other end decides by the same
+ * stamps, or by what the header says from then on. */
+static void see_omit(struct sender *t, uint64_t i, int64_t sent_ns,
+		     int64_t now_ns)
+{
+	struct stream *s = t->s;
+
+	if (atomic_load_explicit(&s->omit_end_ns, memory_order_relaxed) != 0 ||
+	    sent_ns - t->first_sent_ns < s->omit_ns)
+		return;
+	s->job.header.omit_from = i < UINT32_MAX ? (uint32_t)i : 0;
+	if (s->job.len_bytes >= WIRE_UDP_CLIENT_BYTES)
+		fill_header(s);
+	stream_omit_end(s, now_ns, (int64_t)i);
+}
+
 /* Sends number i. */
 static void send_number(struct sender *t, uint64_t i, int64_t now_ns)
 {
 	struct stream *s = t->s;
 	struct wire_udp h = {
 		.seq = (int64_t)i,
-		.sent_ns = t->start_wall_ns + (now_ns - t->start_ns),
+		.sent_ns = stamp_of(t, now_ns),
 	};
 	size_t bytes = datagram_bytes(t, i);
 	enum handed handed;
 
+	if (i == 0)
+		t->first_sent_ns = h.sent_ns;
+	if (s->omit_ns > 0)
+		see_omit(t, i, h.sent_ns, now_ns);
 	wire_udp_encode(s->buf, WIRE_MODERN, &h);
 	handed = hand_over(t, bytes, now_ns);
 	if (handed == ABANDONED)
@@ -249,10 +296,55 @@ static void sender_init(struct sender *t, struct stream *s)
 		t->end_ns = t->start_ns + s->job.time_ns;
 }
 
+static uint64_t asked_bps(const struct stream_job *job)
+{
+	return job->rate.pps > 0 ? job->rate.pps * job->len_bytes * 8
+				 : job->rate.bps;
+}
+
+/* Why less was offered than asked for. */
+static void note_shortfall(const struct sender *t)
+{
+	struct stream *s = t->s;
+	int64_t took_ns = s->sent_ns - t->start_ns;
+	double asked = (double)asked_bps(&s->job);
+	double offered = units_bps(counter_get(&s->io.bytes), took_ns);
+	double short_part = asked > 0 ? 1 - offered / asked : 0;
+	uint64_t refused = counter_get(&s->io.errors);
+	uint64_t blocked = counter_get(&s->io.blocked);
+	double busy = (double)(s->cpu.user_ns + s->cpu.system_ns) /
+		      (double)(took_ns > 0 ? took_ns : 1);
+
+	if (short_part < UDP_SHORT_PART || s->interrupted || s->error != 0)
+		return;
+	if (refused > 0)
+		stream_note(s,
+			    "offered %.1f%% less than asked: the system "
+			    "refused %" PRIu64 " sends",
+			    100 * short_part, refused);
+	else if (blocked > 0)
+		stream_note(s,
+			    "offered %.1f%% less than asked: the socket was "
+			    "full %" PRIu64 " times",
+			    100 * short_part, blocked);
+	else if (s->cpu.known && busy > BUSY_PART)
+		stream_note(s,
+			    "offered %.1f%% less than asked: this host's CPU "
+			    "is the limit",
+			    100 * short_part);
+	else
+		stream_note(s,
+			    "offered %.1f%% less than asked: this host let "
+			    "the sender run too seldom (%.0f%% of the time)",
+			    100 * short_part, 100 * busy);
+}
+
 void udp_send(struct stream *s)
 {
+	struct out_cpu begun;
 	struct sender t;
 
+	stream_cpu_begin(&begun);
 	sender_init(&t, s);
 	fill_header(s);
 
@@ -263,7 +355,15 @@ void udp_send(struct stream *s)
 		(void)wait_due(&t, marker_ns);
 
 	s->sent_ns = clock_ns();
-	s->marker_sent_ns = t.start_wall_ns + (s->sent_ns - t.start_ns);
+	/* as the wire carries it: it tells reports of this test from others */
+	s->marker_sent_ns = stamp_of(&t, s->sent_ns);
+	stream_cpu_end(&s->cpu, &begun);
+	(void)take_errors(&t);
+	if (paced)
+		note_shortfall(&t);
+	if (t.icmp > 0)
+		stream_note(s, "%u ICMP messages came back, the last: %s",
+			    t.icmp, strerror(t.icmp_last));
 	if (!refused_at_start(s))
 		stream_ended(s, s->sent_ns);
 }
@@ -273,14 +373,28 @@ static bool read_reply(struct stream *s, int64_t now_ns)
 {
 	uint8_t reply[2048];
 	ssize_t n = recv(s->fd, reply, sizeof(reply), MSG_DONTWAIT);
+	size_t got = n > 0 ? (size_t)n : 0;
+	uint64_t nonce;
+	int icmp;
 
-	if (n > 0 && wire_report_decode(reply, (size_t)n, &s->report) == 0) {
+	if (block_hello_decode(reply, got, &nonce) == 0) {
+		s->peer_is_ours = true;
+		return false;
+	}
+	if (got > 0 && wire_report_decode(reply, got, &s->report) == 0) {
 		s->has_report = true;
+		s->has_block = got > WIRE_REPORT_BYTES &&
+			       block_result_decode(reply + WIRE_REPORT_BYTES,
+						   got - WIRE_REPORT_BYTES,
+						   (uint64_t)s->marker_sent_ns,
+						   &s->block) == 0;
 		return true;
 	}
 	/* else it is an echo, an acknowledgement, nothing yet */
 	if (n < 0 && errno == ECONNREFUSED)
 		note_refusal(s, now_ns);
+	if (n < 0)
+		(void)platform_take_errors(s->fd, &icmp);
 	return s->error != 0;
 }
 
@@ -301,6 +415,27 @@ static bool await_report(struct stream *s, int64_t due_ns)
 	return false;
 }
 
+/* Is marker number i, the first of which went out at begun_ns, still worth
+ * while? */
+static bool keep_asking(const struct stream *s, unsigned i, int64_t begun_ns)
+{
+	return s->peer_is_ours ? clock_ns() - begun_ns < UDP_OURS_WAIT_NS
+			       : i < UDP_MARKERS;
+}
+
+/* How long to wait for an answer before the next marker. */
+static int64_t repeat_after(const struct stream *s, int64_t before_ns)
+{
+	int64_t wait_ns = before_ns + before_ns / 4;
+	int64_t least_ns = s->peer_is_ours ? UDP_OURS_REPEAT_NS : UDP_REPEAT_NS;
+
+	if (wait_ns < least_ns)
+		return least_ns;
+	if (s->peer_is_ours && wait_ns > UDP_OURS_REPEAT_MAX_NS)
+		return UDP_OURS_REPEAT_MAX_NS;
+	return wait_ns;
+}
+
 static void send_markers(struct stream *s)
 {
 	struct wire_udp h = {
@@ -308,7 +443,8 @@ static void send_markers(struct stream *s)
 		.sent_ns = s->marker_sent_ns,
 	};
 	size_t bytes = s->job.len_bytes;
-	int64_t wait_ns = UDP_REPEAT_NS;
+	int64_t begun_ns = clock_ns();
+	int64_t wait_ns = 0;
 
 	/* as large as number 0, which iperf 2 servers don't count while they
 	 * count the marker; its header tells who we are if that was lost */
@@ -316,11 +452,12 @@ static void send_markers(struct stream *s)
 		bytes = WIRE_UDP_CLIENT_BYTES;
 	fill_header(s);
 	wire_udp_encode(s->buf, WIRE_MODERN, &h);
-	for (int i = 0; i < UDP_MARKERS; i++) {
+	(void)read_reply(s, begun_ns); /* the hello of a server of ours */
+	for (unsigned i = 0; keep_asking(s, i, begun_ns); i++) {
 		(void)send(s->fd, s->buf, bytes, MSG_NOSIGNAL);
+		wait_ns = repeat_after(s, wait_ns);
 		if (s->job.multicast || await_report(s, clock_ns() + wait_ns))
 			return;
-		wait_ns += wait_ns / 4;
 	}
 }
 
@@ -334,12 +471,13 @@ void udp_finish(struct stream *s)
 		stream_ended(s, s->sent_ns);
 }
 
-void udp_prepare(int fd, int family, int64_t limit_ns)
+bool udp_prepare(int fd, int family, int64_t limit_ns)
 {
 	/* without stamps or addresses the portable path is taken */
 	(void)platform_rx_stamps(fd);
 	(void)platform_rx_dest(fd, family);
 	(void)sock_receive_limit(fd, limit_ns);
+	return platform_rx_drops(fd) == 0;
 }
 
 int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
@@ -365,6 +503,7 @@ int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
 	a->bytes = (size_t)n;
 	a->stamp_ns = platform_stamp_ns(&msg);
 	a->has_to = platform_dest(&msg, &a->to) == 0;
+	a->has_drops = platform_drops(&msg, &a->drops) == 0;
 	return 0;
 }
 

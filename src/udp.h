@@ -7,11 +7,16 @@
 
 #include "stream.h"
 
-/* The end marker goes out this often, then no report will come. */
+/* To a server that is not known to be ours the end marker goes out this often,
+ * then no report will come. */
 #define UDP_MARKERS 9
 /* The first one is repeated after this long: iperf 2.1 and 2.2 servers
  * answer what comes sooner with an echo instead of the report. */
 #define UDP_REPEAT_NS 250000000
+/* To a server of ours: so often at first and in the end, and for so long. */
+#define UDP_OURS_REPEAT_NS 50000000
+#define UDP_OURS_REPEAT_MAX_NS 150000000
+#define UDP_OURS_WAIT_NS 12000000000
 /* Two refusals this far apart, or a few some datagrams apart: nobody listens.
  * (Hosts limit their refusals to a few at once and then one a second; an
  * iperf 2.1 server refuses for a moment while it opens a session.) */
@@ -19,12 +24,17 @@
 #define UDP_REFUSED_FEW 3
 #define UDP_REFUSED_FEW_NS 20000000
 
+/* What is offered is said to be short of what was asked from here on. */
+#define UDP_SHORT_PART 0.005
+
 /* One datagram as it came. */
 struct udp_arrival {
 	struct sock_addr from;
 	struct sockaddr_storage to; /* the local address, if has_to */
 	bool has_to;
 	int64_t stamp_ns; /* wall clock of the kernel, 0: none */
+	bool has_drops;   /* Linux: not before the first one */
+	uint32_t drops;   /* of the full socket so far, modulo 2^32 */
 	size_t bytes;     /* payload, as far as the buffer took it */
 };
 
@@ -36,8 +46,9 @@ void udp_send(struct stream *s);
  * was there from the start, s->no_result is set. */
 void udp_finish(struct stream *s);
 
-/* Prepares a socket for udp_receive: stamps, addresses, a time limit. */
-void udp_prepare(int fd, int family, int64_t limit_ns);
+/* Prepares a socket for udp_receive: stamps, addresses, a time limit.  True
+ * when the system tells what the full socket drops. */
+bool udp_prepare(int fd, int family, int64_t limit_ns);
 /* The next datagram, or a negative errno; -EAGAIN: none within the limit. */
 int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a);
 /* Answers a datagram, from the address that it was sent to. */

@@ -30,9 +30,11 @@ enum {
 	CLIENT_LOWER = 34,
 	CLIENT_VERSION_U = 36,
 	CLIENT_VERSION_L = 40,
+	CLIENT_OMIT = 44, /* u16; reserved in iperf 2 */
 	CLIENT_TOS = 46,
 	CLIENT_RATE_LOW = 48,
 	CLIENT_RATE_HIGH = 52, /* bits 32..55 of the rate, shifted by 8 */
+	CLIENT_OMIT_FROM = 56, /* iperf 2: a prefetch size of TCP writes */
 };
 
 #define RATE_MAX_BPS ((UINT64_C(1) << 56) - 1)
@@ -262,6 +264,10 @@ static void get_extension(const uint8_t *p, struct wire_client *out)
 	out->version_u = get32(p + CLIENT_VERSION_U);
 	out->version_l = get32(p + CLIENT_VERSION_L);
 	out->tos = get16(p + CLIENT_TOS);
+	if (wire_is_ours(out->version_u, out->version_l)) {
+		out->omit_10ms = get16(p + CLIENT_OMIT);
+		out->omit_from = get32(p + CLIENT_OMIT_FROM);
+	}
 	out->rate_bps = join32(get32(p + CLIENT_RATE_HIGH) >> 8,
 			       get32(p + CLIENT_RATE_LOW));
 }
@@ -292,7 +298,9 @@ static void put_extension(uint8_t *p, const struct wire_client *in)
 	put16(p + CLIENT_LOWER, in->lower);
 	put32(p + CLIENT_VERSION_U, in->version_u);
 	put32(p + CLIENT_VERSION_L, in->version_l);
+	put16(p + CLIENT_OMIT, in->omit_10ms);
 	put16(p + CLIENT_TOS, in->tos);
+	put32(p + CLIENT_OMIT_FROM, in->omit_from);
 	put32(p + CLIENT_RATE_LOW, low32(rate));
 	put32(p + CLIENT_RATE_HIGH, high32(rate) << 8);
 }

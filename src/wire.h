@@ -70,6 +70,11 @@ struct wire_client {
 	uint32_t version_l; /* release, kind and our mark */
 	uint16_t tos;
 	uint64_t rate_bps; /* -b, 0: none */
+	/* Between two of ours, where iperf 2 has a reserved field and one that
+	 * it leaves 0 without an option that we don't have. */
+	uint16_t omit_10ms; /* -O */
+	uint32_t omit_from; /* UDP: the first number that counts, once it is
+			       known; 0: not yet, or all do */
 };
 
 /* What the server says of a finished UDP test. */

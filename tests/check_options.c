@@ -11,7 +11,7 @@
 #include "../src/options.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define MAX_WORDS 32
+#define MAX_WORDS 48
 
 struct line {
 	char text[1024]; /* what the words point into */
@@ -76,7 +76,8 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 " bind_host=%s bind_dev=%s bind_port=%d format=%c csv=%d"
 		 " exclude=%u print_mss=%d mss=%u nodelay=%d tos=%d tos_set=%d"
 		 " ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
-		 " output=%s enhanced=%d dialect=%d ",
+		 " output=%s enhanced=%d dialect=%d json=%d json_file=%s"
+		 " omit=%lld histograms=%d trip_times=%d late_after=%lld ",
 		 (int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
 		 (unsigned long long)o->rate.bps,
 		 (unsigned long long)o->rate.pps, o->rate_set,
@@ -87,7 +88,9 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 o->format, o->csv, o->exclude, o->print_mss, o->mss_bytes,
 		 o->nodelay, o->tos, o->tos_set, o->ttl, o->family,
 		 o->daemonize, o->single, o->one_off, or_dash(o->cca),
-		 or_dash(o->output), o->enhanced, (int)o->dialect);
+		 or_dash(o->output), o->enhanced, (int)o->dialect, o->json,
+		 or_dash(o->json_file), (long long)o->omit_ns, o->histograms,
+		 o->trip_times, (long long)o->late_after_ns);
 }
 
 /* Holds when text parses and each "name=value" of fields is in the result. */
@@ -145,7 +148,8 @@ static const struct {
 		"time=0 time_set=0 amount=0 interval=0 len=0 parallel=0 "
 		"parallel_set=0 window=0 bind=- bind_host= bind_dev= "
 		"bind_port=0 format=a csv=0 exclude=0 family=0 cca=- output=- "
-		"dialect=0" },
+		"dialect=0 json=0 json_file=- omit=0 histograms=0 "
+		"trip_times=0 late_after=100000000" },
 	{ "-c h", "side=2 host=h udp=0 port=5001 bps=0 pps=0 rate_set=0 "
 		  "time=10000000000 time_set=0 parallel=1 parallel_set=0 "
 		  "format=a tos_set=0 ttl=0" },
@@ -171,6 +175,16 @@ static const struct {
 	{ "-s -i 0", "interval=0" },
 	{ "-s -i 0.005", "interval=5000000" },
 	{ "-s -i 1", "interval=1000000000" },
+	/* what does not count, and what counts as lost */
+	{ "-c h -O 2", "omit=2000000000 time=10000000000" },
+	{ "-c h -O 0.01 -t 0.02", "omit=10000000" },
+	{ "-c h -O 655.35 -t 655.36", "omit=655350000000" },
+	{ "-c h -O 9.99", "omit=9990000000" },
+	{ "-c h -n 1K -O 20", "omit=20000000000 amount=1024" },
+	{ "-c h -t 1 -O 20 -n 1K", "omit=20000000000 amount=1024" },
+	{ "-s -u --late-after 1", "late_after=1000000" },
+	{ "-s -u --late-after 2.5", "late_after=2500000" },
+	{ "-s -u --late-after 60000", "late_after=60000000000" },
 	/* sizes: either case is powers of two */
 	{ "-s -l 64k", "len=65536" },
 	{ "-s -l 64KB", "len=65536" },
@@ -244,7 +258,18 @@ static const struct {
 	{ "-s --output-style 2.2", "dialect=3" },
 	{ "-s -Z bbr", "cca=bbr" },
 	{ "-s -o f.txt", "output=f.txt" },
+	/* JSON: in place of the text, or beside text or CSV */
+	{ "-s --json", "json=1 json_file=- csv=0" },
+	{ "-s --json-file f", "json=0 json_file=f csv=0" },
+	{ "-s -y C --json-file f", "json=0 json_file=f csv=1" },
+	{ "-s -o t --json-file f", "output=t json_file=f" },
+	{ "-s -o t --json", "output=t json=1" },
 	/* flags */
+	{ "-s -u --histograms", "histograms=1 enhanced=1" },
+	{ "-c h -u --histograms", "histograms=1 trip_times=0 enhanced=1" },
+	{ "-c h -u --trip-times", "trip_times=1 histograms=0 enhanced=1" },
+	{ "-c h -u --trip-times --histograms -y C --json-file f",
+	  "trip_times=1 histograms=1 csv=1" },
 	{ "-s -D", "daemonize=1 single=0 one_off=0" },
 	{ "-s -1", "single=1 one_off=0" },
 	{ "-s --one-off", "single=0 one_off=1" },
@@ -309,7 +334,7 @@ static const struct {
 } spellings[] = {
 	{ "", "-s", "--server --se", NULL, "side=1" },
 	{ "", "-c", "--client --cli", "10.0.0.1", "host=10.0.0.1" },
-	{ "-c h", "-u", "--udp --u", NULL, "udp=1" },
+	{ "-c h", "-u", "--udp", NULL, "udp=1" },
 	{ "-c h -u", "-b", "--bandwidth --bitrate --band --bit", "5M",
 	  "bps=5000000" },
 	{ "-c h", "-t", "--time --tim", "3", "time=3000000000" },
@@ -338,10 +363,18 @@ static const struct {
 	  "--tcp-congestion --linux-congestion --tcp-cca --tcp- --lin --tc",
 	  "reno", "cca=reno" },
 	{ "-s", "-o", "--output", "x", "output=x" },
-	{ "", "-h", "--help --h", NULL, "ask=1" },
+	{ "", "-h", "--help --he", NULL, "ask=1" },
 	{ "", "-v", "--version --v", NULL, "ask=2" },
 	{ "-s", "-e", "--enhanced --enhancedreports --e", NULL, "enhanced=1" },
 	{ "-s", NULL, "--output-style --output-", "2.1", "dialect=2" },
+	{ "-s", NULL, "--json", NULL, "json=1" },
+	{ "-s", NULL, "--json-file --json-", "f", "json_file=f" },
+	{ "-c h", "-O", "--omit --om", "1.5", "omit=1500000000" },
+	{ "-s -u", NULL,
+	  "--histograms --udp-histograms --udp-histogram --hist --udp-", NULL,
+	  "histograms=1" },
+	{ "-c h -u", NULL, "--trip-times --tri", NULL, "trip_times=1" },
+	{ "-s -u", NULL, "--late-after --la", "30", "late_after=30000000" },
 };
 
 /* "-s --port 1" or, joined, "-s --port=1" */
@@ -437,6 +470,21 @@ static const struct {
 	{ "-s -w 0", "-w: \"0\" is out of range: 1 to 1073741823" },
 	{ "-s -w 1Gi", "-w: \"1Gi\" is out of range: 1 to 1073741823" },
 	{ "-s -M 87", "-M: \"87\" is out of range: 88 to 32767" },
+	{ "-c h -O 0", "-O: \"0\" is out of range: 0.01 to 655.35 seconds" },
+	{ "-c h -O 0.009", "-O: \"0.009\" is out of range: 0.01 to 655.35 "
+			   "seconds" },
+	{ "-c h -t 999 -O 655.36", "-O: \"655.36\" is out of range: 0.01 to "
+				   "655.35 seconds" },
+	{ "-c h -O 0.015", "-O: \"0.015\" is not a multiple of 0.01 "
+			   "seconds" },
+	{ "-c h --omit 1s", "--omit: \"1s\" is not a time: seconds, such as "
+			    "10 or 0.5" },
+	{ "-s -u --late-after 0.999", "--late-after: \"0.999\" is out of "
+				      "range: 1 to 60000 milliseconds" },
+	{ "-s -u --late-after 60001", "--late-after: \"60001\" is out of "
+				      "range: 1 to 60000 milliseconds" },
+	{ "-s -u --late-after 100ms", "--late-after: \"100ms\" is not a time: "
+				      "milliseconds, such as 100 or 2.5" },
 	{ "-s -M 32768", "-M: \"32768\" is out of range: 88 to 32767" },
 	{ "-s -S 256", "-S: \"256\" is out of range: 0 to 255" },
 	{ "-s -S af14", "-S: \"af14\" is not a type of service: 0 to 255, or "
@@ -453,6 +501,7 @@ static const struct {
 	{ "-s --output-style ''", "--output-style: \"\" is not one of "
 				  "classic|2.0.2|2.1|2.2" },
 	{ "-s -Z ''", "-Z: \"\" is not a name: it is empty" },
+	{ "-s --json-file ''", "--json-file: \"\" is not a name: it is empty" },
 	{ "-s -o ''", "-o: \"\" is not a name: it is empty" },
 	{ "-c -u", "-c: \"-u\" is not a host: a name or an address" },
 	{ "-c ''", "-c: \"\" is not a host: a name or an address" },
@@ -473,6 +522,8 @@ static const struct {
 	{ "-s -- -u", "stray word \"-u\"" },
 	{ "-s --re C", "option \"--re\" is ambiguous: --reportstyle, "
 		       "--reportexclude" },
+	{ "-s --u", "option \"--u\" is ambiguous: --udp, --histograms" },
+	{ "-s --js", "option \"--js\" is ambiguous: --json, --json-file" },
 	{ "-s --ipv", "option \"--ipv\" is ambiguous: --ipv4, --ipv6, "
 		      "--ipv6_domain" },
 	/* arguments that are missing or too much */
@@ -480,6 +531,8 @@ static const struct {
 	{ "-sp", "-p: needs an argument: PORT" },
 	{ "-s --por", "--por: needs an argument: PORT" },
 	{ "-c", "-c: needs an argument: HOST" },
+	{ "-s -u --histograms=1m,100",
+	  "--histograms: \"1m,100\" is too much: it takes no argument" },
 	{ "-s --udp=1", "--udp: \"1\" is too much: it takes no argument" },
 	/* two together */
 	{ "", "nothing to do: -s waits for clients, -c HOST runs a test, -h "
@@ -500,6 +553,29 @@ static const struct {
 	{ "-s -4 -6", "-4: not together with -6" },
 	{ "-s -V --ipv4", "--ipv4: not together with -V" },
 	{ "-s -B a:5", "-B: \"a:5\": the port of a server is -p" },
+	{ "-s -O 1", "-O: only for a client (-c)" },
+	{ "-s -u --trip-times", "--trip-times: only for a client (-c)" },
+	{ "-c h -u --late-after 9", "--late-after: only for a server (-s)" },
+	{ "-c h -O 10", "-O: \"10\" is not below the time of the test: 10 "
+			"seconds" },
+	{ "-O 2 -c h -t 2", "-O: \"2\" is not below the time of the test: 2 "
+			    "seconds" },
+	{ "-c h -n 1K -O 3 -t 2.5", "-O: \"3\" is not below the time of the "
+				    "test: 2.5 seconds" },
+	{ "-c h --trip-times", "--trip-times: not for TCP: it is about "
+			       "datagrams and needs -u" },
+	{ "-s --histograms", "--histograms: not for TCP: it is about "
+			     "datagrams and needs -u" },
+	{ "-s --late-after 9", "--late-after: not for TCP: it is about "
+			       "datagrams and needs -u" },
+	{ "-s --json -y C", "--json: not together with -y" },
+	{ "-s --json-file f --json", "--json-file: not together with --json" },
+	{ "-s -o f --json-file f", "--json-file: \"f\" is the file of -o "
+				   "already" },
+	{ "-s -u -y C --histograms", "--histograms: not together with -y: it "
+				     "shows in text and in JSON alone" },
+	{ "-c h -u -y C --trip-times", "--trip-times: not together with -y: "
+				       "it shows in text and in JSON alone" },
 };
 
 START_TEST(refuses_with_the_reason)
@@ -571,6 +647,8 @@ static const struct {
 	{ "IPERF_IPV6_DOMAIN=1", "-s -4", "family=4" },
 	{ "IPERF_REPORTEXCLUDE=C", "-s -x S", "exclude=8" },
 	{ "IPERF_BIND=a:5", "-c h -B b", "bind=b bind_host=b bind_port=0" },
+	{ "IPERF_REPORTSTYLE=C", "-s --json", "csv=0 json=1" },
+	{ "IPERF_REPORTSTYLE=C", "-s --json-file f", "csv=1 json_file=f" },
 	/* of two variables, as in iperf 2 */
 	{ "IPERF_TIME=5 IPERF_NUM=1K", "-c h", "amount=0 time=5000000000" },
 	/* those of the other side are none of ours */
@@ -639,6 +717,7 @@ static const char *const groups[][GROUPS] = {
 	{ "-c h", "-P 2", "-b 5M", "-u", "-l 200" },
 	{ "-s", "-u", "--bind=::1%lo", "-1p 7", "--interval 1" },
 	{ "-c h", "-t 3", "-y C", "-V", "-e" },
+	{ "-c h", "-O 2", "-t 3", "-u --json", "--trip-times" },
 };
 
 /* Puts the groups in order number n of the 5! there are. */
@@ -767,6 +846,8 @@ static const struct {
 	{ "-c h -t 0.01", 2 },
 	{ "-c h -i 0.005", 4 },
 	{ "-c h -i 1 -t 1.001", 4 },
+	{ "-c h -i 1 -O 0.5", 1 },
+	{ "-c h -i 1 -O 0.25", 2 },
 	{ "-s", 1 },
 	{ "-s -i 0.05", 2 },
 };

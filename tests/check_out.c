@@ -622,6 +622,17 @@ START_TEST(modern_rows_have_the_shape_of_2_1_and_2_2)
 }
 END_TEST
 
+/* One-way delays with this mean. */
+static struct record with_trip(struct record r, int64_t mean_ns)
+{
+	r.id = 1;
+	r.trip = (struct stats_delay){ .known = true,
+				       .min_ns = 1000,
+				       .mean_ns = mean_ns,
+				       .max_ns = 43000 };
+	return r;
+}
+
 START_TEST(enhanced_2_1_rows_have_its_columns)
 {
 	struct out_tcp path = { .retransmits = 4,
@@ -647,6 +658,15 @@ START_TEST(enhanced_2_1_rows_have_its_columns)
 	row_is(OUT_V21, true, with_id(udp_sent(0, 1, 252840), 1),
 	       "[  1] 0.0000-1.0000 sec   247 KBytes  2.02 Mbits/sec  172/0   "
 	       "   172 pps\n");
+	row_is(OUT_V21, true, with_trip(udp_got(1, 252840, 1, 0, 172), 3000),
+	       "[  1] 0.0000-1.0000 sec   247 KBytes  2.02 Mbits/sec   0.001 "
+	       "ms 0/172 (0%) 0.003/0.001/0.043/- ms 172 pps 172/0(-) pkts "
+	       "84280\n");
+	row_is(OUT_V21, true,
+	       with_trip(udp_got(1, 252840, 1, 0, 172), 20000000),
+	       "[  1] 0.0000-1.0000 sec   247 KBytes  2.02 Mbits/sec   0.001 "
+	       "ms 0/172 (0%) 20.000/0.001/0.043/- ms 172 pps 172/3(-) pkts "
+	       "12.64\n");
 	row_is(OUT_V21, true, with_id(udp_got(1, 252840, 1, 0, 172), 1),
 	       "[  1] 0.0000-1.0000 sec   247 KBytes  2.02 Mbits/sec   0.001 "
 	       "ms 0/172 (0%) -/-/-/- ms 172 pps 172/-(-) pkts NAN\n");
@@ -676,6 +696,42 @@ START_TEST(enhanced_2_2_rows_have_its_columns)
 	row_is(OUT_V22, true, with_id(udp_got(1, 251370, 0, 0, 171), 1),
 	       "[  1] 0.00-1.00 sec   245 KBytes  2.01 Mbits/sec   0.000 ms "
 	       "0/171 (0%) -/-/-/- ms 171 pps -/-/- NAN\n");
+	row_is(OUT_V22, true, with_trip(udp_got(1, 251370, 0, 0, 171), 4000),
+	       "[  1] 0.00-1.00 sec   245 KBytes  2.01 Mbits/sec   0.000 ms "
+	       "0/171 (0%) 0.004/0.001/0.043/- ms 171 pps -/-/- 62842\n");
+}
+END_TEST
+
+START_TEST(latency_of_clocks_out_of_step_is_not_shown)
+{
+	static const int64_t means_ns[] = { -10000001, 60000000001 };
+
+	for (int i = 0; i < COUNT(means_ns); i++)
+		row_is(OUT_V22, true,
+		       with_trip(udp_got(1, 251370, 0, 0, 171), means_ns[i]),
+		       "[  1] 0.00-1.00 sec   245 KBytes  2.01 Mbits/sec   "
+		       "0.000 ms 0/171 (0%) -/-/-/- ms 171 pps -/-/- NAN\n");
+}
+END_TEST
+
+START_TEST(omitted_rows_say_so)
+{
+	struct record tcp = moved(0, 1, 78433485);
+	struct record udp = udp_got(1, 61740, 12208, 4, 42);
+
+	tcp.omitted = udp.omitted = true;
+	row_is(OUT_CLASSIC, false, tcp,
+	       "[  3]  0.0- 1.0 sec  74.8 MBytes   627 Mbits/sec (omitted)\n");
+	row_is(OUT_CLASSIC, false, udp,
+	       "[  3]  0.0- 1.0 sec  60.3 KBytes   494 Kbits/sec  12.208 ms "
+	       "   4/   42 (9.5%) (omitted)\n");
+	row_is(OUT_V202, false, tcp,
+	       "[  3]  0.0- 1.0 sec  74.8 MBytes    627 Mbits/sec (omitted)\n");
+	row_is(OUT_V21, false, tcp,
+	       "[  3] 0.0000-1.0000 sec  74.8 MBytes   627 Mbits/sec "
+	       "(omitted)\n");
+	row_is(OUT_V22, false, sum_of(tcp),
+	       "[SUM] 0.00-1.00 sec  74.8 MBytes   627 Mbits/sec (omitted)\n");
 }
 END_TEST
 
@@ -1004,6 +1060,184 @@ START_TEST(tcp_server_report_needs_e)
 }
 END_TEST
 
+/* Notes. */
+
+/* A total of a receiver that lost 120 of 1000. */
+static struct record lossy(void)
+{
+	return udp_got(10, UINT64_C(880) * 1470, 12, 120, 1000);
+}
+
+/* What is printed before the total and before the server's report, in every
+ * style: the lines above the row, or above "Server Report:". */
+static void notes_are(struct record r, const char *expected)
+{
+	for (int dialect = OUT_CLASSIC; dialect <= OUT_V22; dialect++) {
+		struct page p;
+
+		page_open(&p, &out_text, (enum out_dialect)dialect, false);
+		p.out.headers = ~0u;
+		if (r.relayed)
+			out_text.server_report(&p.out, &r);
+		else
+			out_text.last(&p.out, &r);
+		size_t length = strlen(expected);
+		ck_assert_uint_gt(p.len, length);
+		const char *after = p.text + length;
+		ck_assert_int_eq(
+			strncmp(after,
+				r.relayed ? "[  3] Server Report:\n" : "[  3] ",
+				r.relayed ? 21 : 6),
+			0);
+		ck_assert_ptr_null(strstr(after, "note"));
+		p.text[length] = '\0';
+		ck_assert_str_eq(p.text, expected);
+		page_close(&p);
+	}
+}
+
+static struct record relayed(struct record r)
+{
+	r.relayed = true;
+	r.own_report = true;
+	return r;
+}
+
+static const struct {
+	struct out_causes causes;
+	const char *own;     /* on the server */
+	const char *relayed; /* on the client */
+} causes[] = {
+	{ { .known = true,
+	    .sender_known = true,
+	    .sender = 5,
+	    .receiver = 100,
+	    .path = 15 },
+	  "[  3] note: lost 120: 5 refused by the sender's own system, 100 "
+	  "dropped from the receiver's full socket, 15 on the path\n",
+	  "[  3] note: lost 120: 5 refused by the sender's own system, 100 "
+	  "dropped from the receiver's full socket, 15 on the path\n" },
+	{ { .known = true, .receiver = 105, .path = 15 },
+	  "[  3] note: lost 120: 105 dropped from the receiver's full socket, "
+	  "15 before this host\n",
+	  "[  3] note: lost 120: 105 dropped from the receiver's full socket, "
+	  "15 before the server\n" },
+	{ { .known = true, .shared = 120 },
+	  "[  3] note: lost 120: 120 dropped from a full socket that other "
+	  "sessions used too\n",
+	  "[  3] note: lost 120: 120 dropped from a full socket that other "
+	  "sessions used too\n" },
+	{ { .known = true, .sender_known = true, .sender = 120 },
+	  "[  3] note: lost 120: 120 refused by the sender's own system\n",
+	  "[  3] note: lost 120: 120 refused by the sender's own system\n" },
+	/* the path alone, or nothing known: no note */
+	{ { .known = true, .sender_known = true, .path = 120 }, "", "" },
+	{ { .receiver = 120 }, "", "" },
+};
+
+START_TEST(notes_tell_who_dropped)
+{
+	struct record r = lossy();
+
+	r.causes = causes[_i].causes;
+	notes_are(r, causes[_i].own);
+	notes_are(relayed(r), causes[_i].relayed);
+	r.d.lost = 0;
+	notes_are(r, "");
+}
+END_TEST
+
+START_TEST(notes_tell_of_the_late_and_of_duplicates)
+{
+	struct record r = lossy();
+
+	r.d.too_late = 3;
+	notes_are(r, "[  3] note: 3 came too late and stay lost\n");
+	r.d.duplicate = 2;
+	notes_are(r, "[  3] note: 3 came too late and stay lost, 2 came again "
+		     "and are not counted twice\n");
+	r.d.too_late = 0;
+	notes_are(relayed(r), "[  3] note: 2 came again and are not counted "
+			      "twice\n");
+}
+END_TEST
+
+START_TEST(notes_tell_of_clocks)
+{
+	struct record r = lossy();
+
+	r.d.clock_steps = 1;
+	notes_are(r, "[  3] note: the sender's clock was set 1 time; jitter "
+		     "and delay leave that out\n");
+	r.d.clock_steps = 2;
+	notes_are(r, "[  3] note: the sender's clock was set 2 times; jitter "
+		     "and delay leave that out\n");
+	r.d.clock_steps = 0;
+	r.trip = (struct stats_delay){ .known = true, .min_ns = -1 };
+	notes_are(r, "[  3] note: trip times below 0: the clocks of the two "
+		     "hosts are not in step\n");
+	r.trip.min_ns = 0;
+	notes_are(r, "");
+	r.trip = (struct stats_delay){ .min_ns = -1 };
+	notes_are(r, "");
+}
+END_TEST
+
+START_TEST(notes_tell_of_a_buffer_that_was_cut)
+{
+	struct record rx = lossy();
+	struct record tx = moved(0, 10, 1470);
+
+	rx.buffer = (struct out_buffer){ .asked = 409600, .granted = 212992 };
+	notes_are(rx, "[  3] note: the system's limit cut the receive buffer: "
+		      "asked 409600 bytes, granted 212992\n");
+	notes_are(relayed(rx),
+		  "[  3] note: the system's limit cut the server's receive "
+		  "buffer: asked 409600 bytes, granted 212992\n");
+	tx.buffer = rx.buffer;
+	notes_are(tx, "[  3] note: the system's limit cut the send buffer: "
+		      "asked 409600 bytes, granted 212992\n");
+	tx.buffer.granted = 409600; /* all of it */
+	notes_are(tx, "");
+	tx.buffer.granted = 0; /* unknown */
+	notes_are(tx, "");
+	tx.buffer = (struct out_buffer){ .granted = 4096 }; /* not asked */
+	notes_are(tx, "");
+}
+END_TEST
+
+START_TEST(notes_come_with_the_total_of_a_stream_alone)
+{
+	struct record r = lossy();
+	struct record sum = sum_of(lossy());
+	struct page p;
+
+	r.d.duplicate = sum.d.duplicate = 2;
+	page_open(&p, &out_text, OUT_CLASSIC, false);
+	out_text.interval(&p.out, &r);
+	out_text.last(&p.out, &sum);
+	ck_assert_int_eq(count_of(p.text, "note"), 0);
+	out_text.last(&p.out, &r);
+	ck_assert_int_eq(count_of(p.text, "note"), 1);
+	page_close(&p);
+}
+END_TEST
+
+START_TEST(what_went_wrong_is_on_stderr_alone)
+{
+	const struct out_writer *writers[] = { &out_text, &out_csv };
+
+	for (int i = 0; i < COUNT(writers); i++) {
+		struct page p;
+
+		page_open(&p, writers[i], OUT_CLASSIC, true);
+		writers[i]->failed(&p.out, "connect: refused");
+		fflush(p.out.file);
+		page_ends(&p, "");
+	}
+}
+END_TEST
+
 /* Extras of the classic styles. */
 
 /* What a record prints after its row. */
@@ -1020,12 +1254,14 @@ static void extras_are(struct record r, const char *expected)
 
 START_TEST(classic_extras_follow_the_row)
 {
-	struct record tx = tcp_path(moved(0, 1, 0),
-				    (struct out_tcp){ .retransmits = 5,
-						      .cwnd_bytes = 1047552,
-						      .rtt_us = 49,
-						      .rttvar_us = 22 },
-				    1234);
+	struct record tx =
+		tcp_path(moved(0, 1, 0),
+			 (struct out_tcp){ .retransmits = 5,
+					   .cwnd_bytes = 1047552,
+					   .rtt_us = 49,
+					   .rttvar_us = 22,
+					   .acked_bytes = UINT64_MAX },
+			 1234);
 	struct record rx = moved(0, 1, 0);
 	struct record unknown = moved(0, 1, 0);
 
@@ -1033,6 +1269,11 @@ START_TEST(classic_extras_follow_the_row)
 		       "retransmits 5, cwnd 1023 KByte, rtt 49 us (var 22)\n");
 	extras_are(sum_of(tx), "[SUM]  0.0- 1.0 sec  writes 1234, refused 0, "
 			       "retransmits 5\n");
+	tx.tcp.rtt_min_us = 40;
+	tx.tcp.acked_bytes = 0;
+	extras_are(tx, "[  1]  0.0- 1.0 sec  writes 1234, refused 0, "
+		       "retransmits 5, cwnd 1023 KByte, rtt 49 us (var 22)\n"
+		       "[  1]  0.0- 1.0 sec  rtt min 40 us, acked 0 bytes\n");
 	unknown.d.packets = 8;
 	extras_are(unknown, "[  3]  0.0- 1.0 sec  writes 8, refused 0\n");
 	rx.receiver = true;
@@ -1053,26 +1294,171 @@ START_TEST(classic_extras_tell_the_ledger)
 	r.d.gaps = 2;
 	r.d.gap_max = 2;
 	r.d.gap_max_ns = 30000000;
-	extras_are(r, "[  3]  0.0- 1.0 sec  100 pps, duplicates 1, late 0, "
-		      "too late 2, gaps 2, longest gap 2 (30.0 ms)\n");
+	r.d.gap_began_ns = 214000000;
 	r.total = false;
 	extras_are(r, "[  3]  0.0- 1.0 sec  100 pps, duplicates 1, late 0, "
 		      "too late 2, gaps 2\n");
+	/* a row tells of its own longest gap */
+	r.d.row_gap_max = 1;
+	extras_are(r, "[  3]  0.0- 1.0 sec  100 pps, duplicates 1, late 0, "
+		      "too late 2, gaps 2, longest gap 1\n");
+	r.d.row_gap_max_ns = 12340000;
+	extras_are(r, "[  3]  0.0- 1.0 sec  100 pps, duplicates 1, late 0, "
+		      "too late 2, gaps 2, longest gap 1 (12.3 ms)\n");
+	/* and the total of that of the test */
+	r.total = true;
+	extras_are(r, "[  3]  0.0- 1.0 sec  100 pps, duplicates 1, late 0, "
+		      "too late 2, gaps 2\n"
+		      "[  3]  0.0- 1.0 sec  longest gap 2 (30.0 ms, began "
+		      "0.214 s)\n"
+		      "[  3]  0.0- 1.0 sec  jitter mean 0.000 ms, max 0.000 "
+		      "ms\n");
 	/* another host's zeros may be unknown */
 	r.relayed = true;
 	r.d.duplicate = 0;
-	extras_are(r, "[  3]  0.0- 1.0 sec  100 pps, too late 2, gaps 2\n");
+	extras_are(r, "[  3]  0.0- 1.0 sec  100 pps, too late 2, gaps 2, "
+		      "longest gap 2 (30.0 ms, began 0.214 s)\n");
+	r.own_report = true;
+	r.d.gap_max = 0;
+	extras_are(r, "[  3]  0.0- 1.0 sec  100 pps, duplicates 0, late 0, "
+		      "too late 2, gaps 2\n"
+		      "[  3]  0.0- 1.0 sec  jitter mean 0.000 ms, max 0.000 "
+		      "ms\n");
+}
+END_TEST
+
+/* A UDP receiver's total of which everything is known. */
+static struct record all_known(void)
+{
+	struct record r = lossy();
+
+	r.d.bytes = 12500000; /* 10 Mbit/s in 10 s */
+	r.jitter_mean_ns = 12000;
+	r.d.jitter_max_ns = 310000;
+	r.delay = (struct stats_delay){ .known = true,
+					.p50_ns = 21000,
+					.p99_ns = 300000,
+					.p999_ns = 1200000,
+					.max_ns = 3400000 };
+	r.trip = (struct stats_delay){ .known = true,
+				       .min_ns = 100000,
+				       .mean_ns = 134000,
+				       .max_ns = 3500000 };
+	r.causes = (struct out_causes){ .known = true,
+					.sender_known = true,
+					.sender = 5,
+					.receiver = 100,
+					.path = 15 };
+	r.asked_bps = 12000000;
+	r.offered_bps = 11990000;
+	r.cpu = (struct out_cpu){ .known = true,
+				  .user_ns = 531000000,
+				  .system_ns = 2113400000 };
+	r.buffer = (struct out_buffer){ .asked = 409600, .granted = 409600 };
+	return r;
+}
+
+#define AT "[  3]  0.0-10.0 sec  "
+
+static const char all_known_text[] =
+	AT "88 pps, duplicates 0, late 0, too late 0, gaps 0\n" AT
+	   "jitter mean 0.012 ms, max 0.310 ms\n" AT
+	   "delay above min p50 0.021 ms, p99 0.300 ms, p99.9 1.200 ms, max "
+	   "3.400 ms\n" AT "trip min 0.100 ms, mean 0.134 ms, max 3.500 ms\n" AT
+	   "lost to sender 5, receiver 100, shared socket 0, path 15\n" AT
+	   "rate asked 12.00 Mbit/s, offered 11.99 Mbit/s, delivered 10.00 "
+	   "Mbit/s\n"
+	/* 2.6444 s for 880 datagrams */
+	AT "CPU user 0.531 s, system 2.113 s, 3005.000 s per million "
+	   "datagrams\n" AT "buffer asked 409600 bytes, granted 409600 bytes\n";
+
+START_TEST(classic_extras_of_a_total_tell_all_that_is_known)
+{
+	struct record r = all_known();
+
+	extras_are(r, all_known_text);
+	extras_are(relayed(r), all_known_text);
+	r.total = false;
+	extras_are(r, AT "88 pps, duplicates 0, late 0, too late 0, gaps 0\n");
+}
+END_TEST
+
+START_TEST(classic_extras_name_what_the_sender_may_have_lost)
+{
+	struct record r = lossy();
+
+	r.jitter_mean_ns = 12000;
+	r.causes = (struct out_causes){ .known = true, .path = 120 };
+	extras_are(r, AT "88 pps, duplicates 0, late 0, too late 0, gaps 0\n" AT
+			 "jitter mean 0.012 ms, max 0.000 ms\n" AT
+			 "lost to receiver 0, shared socket 0, sender or path "
+			 "120\n");
+}
+END_TEST
+
+START_TEST(classic_extras_say_nothing_of_the_unknown)
+{
+	struct record tx = udp_sent(0, 10, 1470);
+	struct record report = lossy();
+	struct record sum = sum_of(lossy());
+
+	tx.total = true;
+	extras_are(tx, AT "offered 0 pps, refused 0, blocked 0\n");
+	report.relayed = true;
+	extras_are(report, AT "88 pps\n");
+	extras_are(sum, "[SUM]  0.0-10.0 sec  88 pps, duplicates 0, late 0, "
+			"too late 0, gaps 0\n");
+}
+END_TEST
+
+START_TEST(classic_extras_of_senders_and_of_tcp)
+{
+	struct record tx = udp_sent(0, 10, 2940000);
+	struct record tcp = moved(0, 10, UINT64_C(1) << 31);
+
+	tx.total = true;
+	tx.asked_bps = 950;
+	tx.offered_bps = UINT64_C(2500000000);
+	tx.cpu = (struct out_cpu){ .known = true, .shared = true };
+	tx.buffer.granted = 212992;
+	extras_are(tx, AT "offered 200 pps, refused 0, blocked 0\n" AT
+			  "rate asked 950.00 bit/s, offered 2.50 Gbit/s\n" AT
+			  "CPU user 0.000 s, system 0.000 s, with other "
+			  "streams of its thread\n" AT
+			  "buffer granted 212992 bytes\n");
+	tcp.total = true;
+	tcp.receiver = true;
+	tcp.cpu = (struct out_cpu){ .known = true,
+				    .user_ns = 100000000,
+				    .system_ns = 900000000 };
+	tcp.d.packets = 77;
+	extras_are(tcp, AT "reads 77\n" AT
+			   "CPU user 0.100 s, system 0.900 s, 0.500 s per "
+			   "GByte\n");
+	tx.asked_bps = 1000;
+	tx.offered_bps = 0;
+	tx.cpu.shared = false;
+	tx.d.packets = 0;
+	tx.buffer.granted = 0;
+	extras_are(tx, AT "offered 0 pps, refused 0, blocked 0\n" AT
+			  "rate asked 1.00 Kbit/s\n" AT
+			  "CPU user 0.000 s, system 0.000 s\n");
+	tcp.d.packets = 0;
+	extras_are(relayed(tcp), AT "CPU user 0.100 s, system 0.900 s, 0.500 s "
+				    "per GByte\n");
 }
 END_TEST
 
 START_TEST(classic_extras_stay_within_100_columns)
 {
-	struct record r = tcp_path(moved(86399, 86400, 0),
-				   (struct out_tcp){ .retransmits = 12345678,
-						     .cwnd_bytes = UINT32_MAX,
-						     .rtt_us = UINT32_MAX,
-						     .rttvar_us = UINT32_MAX },
-				   UINT64_C(1234567890123));
+	struct record r =
+		tcp_path(moved(86399, 86400, 0),
+			 (struct out_tcp){ .retransmits = 12345678,
+					   .cwnd_bytes = UINT32_MAX,
+					   .rtt_us = UINT32_MAX,
+					   .rttvar_us = UINT32_MAX,
+					   .acked_bytes = UINT64_MAX },
+			 UINT64_C(1234567890123));
 	struct page p;
 	int lines = 0;
 
@@ -1086,6 +1472,114 @@ START_TEST(classic_extras_stay_within_100_columns)
 	}
 	ck_assert_int_eq(lines, 4); /* header, row and two of extras */
 	page_close(&p);
+}
+END_TEST
+
+START_TEST(classic_extras_of_large_figures_stay_within_100_columns)
+{
+	struct record r = all_known();
+	struct stats_delay *delays[] = { &r.delay, &r.trip };
+	struct page p;
+
+	for (int i = 0; i < COUNT(delays); i++)
+		*delays[i] = (struct stats_delay){ .known = true,
+						   .min_ns = INT64_MIN,
+						   .mean_ns = INT64_MAX,
+						   .p50_ns = INT64_MAX,
+						   .p99_ns = INT64_MAX,
+						   .p999_ns = INT64_MAX,
+						   .max_ns = INT64_MAX };
+	r.d.lost = r.causes.path = r.causes.shared = UINT64_MAX / 4;
+	r.d.gap_max = r.asked_bps = r.offered_bps = UINT64_MAX;
+	r.d.gap_max_ns = r.d.gap_began_ns = INT64_MAX;
+	r.cpu.user_ns = r.cpu.system_ns = INT64_MAX / 2;
+	r.buffer = (struct out_buffer){ UINT64_MAX, UINT64_MAX };
+	page_open(&p, &out_text, OUT_CLASSIC, true);
+	p.out.headers = ~0u;
+	p.out.style.time_decimals = 4;
+	out_text.interval(&p.out, &r);
+	char *line = strtok(p.text, "\n"); /* the row itself */
+	while ((line = strtok(NULL, "\n")) != NULL)
+		ck_assert_msg(strlen(line) <= 100, "%s", line);
+	page_close(&p);
+}
+END_TEST
+
+/* Histograms. */
+
+/* 1000 delays of 0 to 12 s, none close to a bound of what is printed. */
+static void some_delays(struct hist *h)
+{
+	static const struct {
+		int64_t delay_ns;
+		int times;
+	} delays[] = {
+		{ 0, 30 },     { 2000, 900 }, { 90000, 66 },
+		{ 120000, 2 }, { 250000, 1 }, { 12000000000, 1 },
+	};
+
+	hist_init(h);
+	for (int i = 0; i < COUNT(delays); i++) {
+		for (int n = 0; n < delays[i].times; n++)
+			hist_add(h, delays[i].delay_ns);
+	}
+}
+
+static void histogram_is(enum out_dialect dialect, struct record r,
+			 const char *expected)
+{
+	struct page p;
+
+	page_open(&p, &out_text, dialect, false);
+	p.out.headers = ~0u;
+	out_text.last(&p.out, &r);
+	const char *second = strchr(p.text, '\n') + 1;
+	ck_assert_str_eq(second, expected);
+	page_close(&p);
+}
+
+START_TEST(classic_histogram_has_bounds_that_double)
+{
+	struct record r = udp_got(10, UINT64_C(1000) * 1470, 12, 0, 1000);
+	struct hist h;
+
+	some_delays(&h);
+	r.histogram = &h;
+	histogram_is(OUT_CLASSIC, r,
+		     AT "delay up to 0.001 ms: 30, 0.002 ms: 900, 0.131 ms: "
+			"68, 0.262 ms: 1\n" AT "delay up to 17179.869 ms: 1\n");
+}
+END_TEST
+
+START_TEST(modern_histogram_has_bins_of_100_us)
+{
+	struct record r = udp_got(10, UINT64_C(1000) * 1470, 12, 0, 1000);
+	struct hist h;
+
+	some_delays(&h);
+	r.histogram = &h;
+	histogram_is(OUT_V22, r,
+		     "[  3] 0.00-10.00 sec T8(f)-PDF: bin(w=100us):cnt(1000)="
+		     "1:996,2:2,3:1 (5.00/95.00/99.7%=1/1/2,Outliers=-,"
+		     "obl/obu=0/1)\n");
+	histogram_is(OUT_V21, sum_of(r),
+		     "[SUM] 0.0000-10.0000 sec SUMT8(f)-PDF: bin(w=100us):"
+		     "cnt(1000)=1:996,2:2,3:1 (5.00/95.00/99.7%=1/1/2,"
+		     "Outliers=-,obl/obu=0/1)\n");
+}
+END_TEST
+
+START_TEST(histogram_of_nothing_is_short)
+{
+	struct record r = udp_got(10, 0, 12, 0, 0);
+	struct hist h;
+
+	hist_init(&h);
+	r.histogram = &h;
+	histogram_is(OUT_CLASSIC, r, "");
+	histogram_is(OUT_V22, r,
+		     "[  3] 0.00-10.00 sec T8(f)-PDF: bin(w=100us):cnt(0)= "
+		     "(5.00/95.00/99.7%=0/0/0,Outliers=-,obl/obu=0/0)\n");
 }
 END_TEST
 
@@ -1117,11 +1611,21 @@ static void whole_udp_test(struct page *p)
 {
 	struct record tx = udp_sent(0, 10, 12500000);
 	struct record sum = sum_of(tx);
-	struct record report = udp_got(10, 12000000, 42, 10, 8503);
+	struct record report = relayed(all_known());
+	struct hist h;
 
+	some_delays(&h);
 	tx.total = true;
-	report.relayed = true;
+	tx.buffer = (struct out_buffer){ .asked = 409600, .granted = 212992 };
+	tx.asked_bps = tx.offered_bps = UINT64_C(500000000);
+	tx.cpu = report.cpu;
 	report.d.late = 3;
+	report.d.too_late = report.d.duplicate = report.d.clock_steps = 1;
+	report.d.gap_max = 2;
+	report.d.gap_max_ns = 30000000;
+	report.buffer = tx.buffer;
+	report.trip.min_ns = -1;
+	report.histogram = &h;
 	out_text.connected(&p->out, &seed_client);
 	out_text.interval(&p->out, &tx);
 	out_text.note(&p->out, 3, "offered less than asked");
@@ -1146,6 +1650,10 @@ START_TEST(readers_find_rows_and_nothing_else)
 		matches(p.text, "^\\[ *ID\\] +Interval +Transfer +Bandwidth$"),
 		1);
 	ck_assert_int_eq(matches(p.text, "failed|error|iperf:"), 0);
+	/* T11: the last line with " ms " is a row with its losses */
+	ck_assert_int_eq(matches(p.text, " ms "), 1);
+	/* T12: only rows have "Bytes" */
+	ck_assert_int_eq(matches(p.text, "Bytes"), 4);
 	/* T16: "(" number "%)" */
 	ck_assert_int_eq(matches(p.text, "\\([0-9.]+%\\)"), 1);
 	page_close(&p);
@@ -1159,6 +1667,7 @@ START_TEST(readers_find_the_row_after_server_report)
 	page_open(&p, &out_text, OUT_CLASSIC, _i != 0);
 	whole_udp_test(&p);
 	/* T15 */
+	ck_assert_int_eq(count_of(p.text, "Server Report:\n"), 1);
 	const char *report = strstr(p.text, "Server Report:\n");
 	ck_assert_ptr_nonnull(report);
 	char *row = strchr(report, '\n') + 1;
@@ -1407,10 +1916,25 @@ static TCase *text_case(void)
 	tcase_add_test(tc, intervals_tell_of_datagrams_out_of_order);
 	tcase_add_loop_test(tc, mss_line_names_the_link, 0, COUNT(links));
 	tcase_add_test(tc, notes_begin_with_their_stream);
+	tcase_add_loop_test(tc, notes_tell_who_dropped, 0, COUNT(causes));
+	tcase_add_test(tc, notes_tell_of_the_late_and_of_duplicates);
+	tcase_add_test(tc, notes_tell_of_clocks);
+	tcase_add_test(tc, notes_tell_of_a_buffer_that_was_cut);
+	tcase_add_test(tc, notes_come_with_the_total_of_a_stream_alone);
+	tcase_add_test(tc, what_went_wrong_is_on_stderr_alone);
 	tcase_add_test(tc, tcp_server_report_needs_e);
 	tcase_add_test(tc, classic_extras_follow_the_row);
 	tcase_add_test(tc, classic_extras_tell_the_ledger);
+	tcase_add_test(tc, classic_extras_of_a_total_tell_all_that_is_known);
+	tcase_add_test(tc, classic_extras_name_what_the_sender_may_have_lost);
+	tcase_add_test(tc, classic_extras_say_nothing_of_the_unknown);
+	tcase_add_test(tc, classic_extras_of_senders_and_of_tcp);
 	tcase_add_test(tc, classic_extras_stay_within_100_columns);
+	tcase_add_test(tc,
+		       classic_extras_of_large_figures_stay_within_100_columns);
+	tcase_add_test(tc, classic_histogram_has_bounds_that_double);
+	tcase_add_test(tc, modern_histogram_has_bins_of_100_us);
+	tcase_add_test(tc, histogram_of_nothing_is_short);
 	tcase_add_loop_test(tc, readers_find_rows_and_nothing_else, 0, 2);
 	tcase_add_loop_test(tc, readers_find_the_row_after_server_report, 0, 2);
 	return tc;
@@ -1426,6 +1950,8 @@ static TCase *rows_case(void)
 	tcase_add_test(tc, modern_rows_have_the_shape_of_2_1_and_2_2);
 	tcase_add_test(tc, enhanced_2_1_rows_have_its_columns);
 	tcase_add_test(tc, enhanced_2_2_rows_have_its_columns);
+	tcase_add_test(tc, latency_of_clocks_out_of_step_is_not_shown);
+	tcase_add_test(tc, omitted_rows_say_so);
 	tcase_add_loop_test(tc, net_power_is_rate_over_delay, 0, COUNT(powers));
 	tcase_add_test(tc, times_have_the_decimals_they_need);
 	tcase_add_test(tc, format_letter_rules_both_values);

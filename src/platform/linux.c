@@ -5,12 +5,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static int set_int(int fd, int level, int name, int value)
@@ -29,13 +31,18 @@ int platform_tcp_info(int fd, struct platform_tcp *out)
 		return -errno;
 	*out = (struct platform_tcp){
 		.retransmits = info.tcpi_total_retrans,
-		.acked_bytes = info.tcpi_bytes_acked,
+		/* the SYN counts as one */
+		.acked_bytes = info.tcpi_bytes_acked > 0
+				       ? info.tcpi_bytes_acked - 1
+				       : 0,
 		.cwnd_bytes = info.tcpi_snd_cwnd * info.tcpi_snd_mss,
 		.cwnd_packets = info.tcpi_snd_cwnd,
 		.inflight_bytes = info.tcpi_unacked * info.tcpi_snd_mss,
 		.inflight_packets = info.tcpi_unacked,
 		.rtt_us = info.tcpi_rtt,
 		.rttvar_us = info.tcpi_rttvar,
+		.rtt_min_us =
+			info.tcpi_min_rtt == UINT32_MAX ? 0 : info.tcpi_min_rtt,
 		.mss = info.tcpi_snd_mss,
 		.mtu = info.tcpi_pmtu,
 	};
@@ -69,6 +76,23 @@ int64_t platform_stamp_ns(struct msghdr *msg)
 		return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 	}
 	return 0;
+}
+
+int platform_rx_drops(int fd)
+{
+	return set_int(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+}
+
+int platform_drops(struct msghdr *msg, uint32_t *drops)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL;
+	     c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_RXQ_OVFL)
+			continue;
+		memcpy(drops, CMSG_DATA(c), sizeof(*drops));
+		return 0;
+	}
+	return -ENOENT;
 }
 
 static void dest_v4(struct sockaddr_storage *addr, const void *data)
@@ -195,6 +219,86 @@ int platform_unacked(int fd, uint64_t *bytes)
 	if (ioctl(fd, SIOCOUTQ, &value) < 0)
 		return -errno;
 	*bytes = value > 0 ? (uint64_t)value : 0;
+	return 0;
+}
+
+int platform_tx_errors(int fd, int family)
+{
+	int rc = set_int(fd, IPPROTO_IP, IP_RECVERR, 1);
+
+	if (family == AF_INET6)
+		return set_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+	return rc;
+}
+
+/* The errno of an error that the network told, 0: it is a local one. */
+static int network_error(struct msghdr *msg)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL;
+	     c = CMSG_NXTHDR(msg, c)) {
+		struct sock_extended_err e;
+
+		if (!(c->cmsg_level == IPPROTO_IP &&
+		      c->cmsg_type == IP_RECVERR) &&
+		    !(c->cmsg_level == IPPROTO_IPV6 &&
+		      c->cmsg_type == IPV6_RECVERR))
+			continue;
+		memcpy(&e, CMSG_DATA(c), sizeof(e));
+		if (e.ee_origin == SO_EE_ORIGIN_ICMP ||
+		    e.ee_origin == SO_EE_ORIGIN_ICMP6)
+			return (int)e.ee_errno;
+	}
+	return 0;
+}
+
+unsigned platform_take_errors(int fd, int *last)
+{
+	unsigned count = 0;
+
+	for (;;) {
+		union {
+			struct cmsghdr align;
+			char bytes[512];
+		} control;
+		char payload[1];
+		struct iovec iov = { .iov_base = payload,
+				     .iov_len = sizeof(payload) };
+		struct msghdr msg = {
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = &control,
+			.msg_controllen = sizeof(control),
+		};
+		int number;
+
+		if (recvmsg(fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+			return count;
+		number = network_error(&msg);
+		if (number != 0) {
+			*last = number;
+			count++;
+		}
+	}
+}
+
+uint64_t platform_buffer_bytes(uint64_t told)
+{
+	return told / 2;
+}
+
+static int64_t time_ns(const struct timeval *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
+}
+
+int platform_cpu(int64_t *user_ns, int64_t *system_ns)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_THREAD, &usage) < 0)
+		return -errno;
+	*user_ns = time_ns(&usage.ru_utime);
+	*system_ns = time_ns(&usage.ru_stime);
 	return 0;
 }
 

@@ -24,8 +24,9 @@ struct platform_tcp {
 	uint32_t inflight_packets;
 	uint32_t rtt_us; /* smoothed */
 	uint32_t rttvar_us;
-	uint32_t mss; /* bytes of payload in a full segment */
-	uint32_t mtu; /* path MTU, 0: unknown */
+	uint32_t rtt_min_us; /* lowest since the start, 0: unknown */
+	uint32_t mss;        /* bytes of payload in a full segment */
+	uint32_t mtu;        /* path MTU, 0: unknown */
 };
 
 int platform_tcp_info(int fd, struct platform_tcp *out);
@@ -36,6 +37,11 @@ int platform_rx_stamps(int fd);
 int platform_rx_dest(int fd, int family);
 /* The stamp of a received message on the wall clock, ns; 0: it has none. */
 int64_t platform_stamp_ns(struct msghdr *msg);
+/* Asks for the number of datagrams that the full socket dropped. */
+int platform_rx_drops(int fd);
+/* That number, since the socket was made and modulo 2^32, as it was when this
+ * message was queued; -ENOENT: it does not say. */
+int platform_drops(struct msghdr *msg, uint32_t *drops);
 /* The local address that a message was sent to; -ENOENT: it does not say. */
 int platform_dest(struct msghdr *msg, struct sockaddr_storage *addr);
 /* Makes msg, whose msg_control points at PLATFORM_CONTROL_BYTES, leave from
@@ -51,6 +57,18 @@ int platform_cca_get(int fd, char *name, size_t size);
 int platform_unsent_limit(int fd, uint32_t bytes);
 /* Bytes written that the peer has not acknowledged yet. */
 int platform_unacked(int fd, uint64_t *bytes);
+/* Asks to be told of local drops and ICMP errors of a UDP socket; without it
+ * Linux hides a full queue below the socket. */
+int platform_tx_errors(int fd, int family);
+/* Takes what waits in the error queue.  The number of errors that came from
+ * the network, *last the latest errno of these. */
+unsigned platform_take_errors(int fd, int *last);
+/* What a socket can hold of payload and overhead, of the size that it tells:
+ * Linux tells twice of what was asked for. */
+uint64_t platform_buffer_bytes(uint64_t told);
+/* Processor time of the calling thread (where it can't be told: of the whole
+ * process), ns. */
+int platform_cpu(int64_t *user_ns, int64_t *system_ns);
 /* Lets the calling thread wake from sleep as exactly as the system can. */
 int platform_exact_sleep(void);
 

@@ -2,6 +2,7 @@
 #include "platform.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 int platform_tcp_info(int fd, struct platform_tcp *out)
 {
@@ -27,6 +28,19 @@ int64_t platform_stamp_ns(struct msghdr *msg)
 {
 	(void)msg;
 	return 0;
+}
+
+int platform_rx_drops(int fd)
+{
+	(void)fd;
+	return -ENOTSUP;
+}
+
+int platform_drops(struct msghdr *msg, uint32_t *drops)
+{
+	(void)msg;
+	*drops = 0;
+	return -ENOENT;
 }
 
 int platform_dest(struct msghdr *msg, struct sockaddr_storage *addr)
@@ -77,6 +91,41 @@ int platform_unacked(int fd, uint64_t *bytes)
 	(void)fd;
 	*bytes = 0;
 	return -ENOTSUP;
+}
+
+int platform_tx_errors(int fd, int family)
+{
+	(void)fd;
+	(void)family;
+	return -ENOTSUP;
+}
+
+unsigned platform_take_errors(int fd, int *last)
+{
+	(void)fd;
+	*last = 0;
+	return 0;
+}
+
+uint64_t platform_buffer_bytes(uint64_t told)
+{
+	return told;
+}
+
+static int64_t time_ns(const struct timeval *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
+}
+
+int platform_cpu(int64_t *user_ns, int64_t *system_ns)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return -errno;
+	*user_ns = time_ns(&usage.ru_utime);
+	*system_ns = time_ns(&usage.ru_stime);
+	return 0;
 }
 
 int platform_exact_sleep(void)

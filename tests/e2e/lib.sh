@@ -10,6 +10,9 @@
 #   run_peer_client ARGS    Debian's
 #   start_client ARGS       ours, in the background; its pid is $client
 #   stop_server             SIGINT, waits; its exit status is in $status
+#   start_relay PORT RULES  in the client's namespace, to the server's port 5001
+#   stop_relay              ends it; its ledger is in relay.out
+#   start_capture NS DEV FILE FILTER   tcpdump; await_truth FILE reads it
 #
 # Files in $T: server.out, server.err, client.out, client.err.
 
@@ -145,7 +148,7 @@ start_server() {
 	launch "$T/server.out" "$T/server.err" "$IPERF" -s "$@"
 	wait_until 5 port_bound "$(port_of "$@")" || fail "no server: -s $*"
 	case " $* " in
-	*" -y "* | *" -yC "* | *" -x "* | *" -xCS "* | *" -o "*) ;;
+	*" --json "* | *" -y "* | *" -yC "* | *" -x "* | *" -xCS "* | *" -o "*) ;;
 	*) wait_until 5 says_listening "$T/server.out" ||
 		fail "no banner: -s $*" ;;
 	esac
@@ -289,6 +292,137 @@ drop_one_of() { # N PORT
 counter() { # NAME: packets of an nftables counter
 	in_server nft list counter inet t "$1" |
 		awk '/packets/ { print $2 }'
+}
+
+# start_relay PORT RULES...: what leaves it crosses the wire
+start_relay() {
+	[ -x "$RELAY" ] || skip "the relay is not built"
+	relay_port=$1
+	shift
+	background "$NS_C" "$RELAY" "$relay_port" $SERVER_IP 5001 "$@" \
+		>"$T/relay.out" 2>"$T/relay.err"
+	relay=$!
+	wait_until 5 relay_stands || fail "no relay: $*"
+}
+
+relay_stands() {
+	in_client ss -Hlnu "sport = :$relay_port" | grep -q .
+}
+
+stop_relay() {
+	kill -TERM "$relay"
+	wait "$relay" || fail "the relay"
+}
+
+# start_capture NAMESPACE DEVICE FILE FILTER...: each packet is in the file at
+# once; its pid and the rest of its output stand beside it
+start_capture() {
+	need tcpdump
+	capture_ns=$1 device=$2 dump=$3
+	shift 3
+	background "$capture_ns" tcpdump -i "$device" --immediate-mode -U \
+		-s 128 --time-stamp-precision=nano -w "$dump" "$@" 2>"$dump.log"
+	echo $! >"$dump.pid"
+	wait_until 5 grep -q 'listening on' "$dump.log" ||
+		skip "tcpdump does not start"
+}
+
+# stop_capture FILE: it must have seen everything
+stop_capture() {
+	pid=$(cat "$1.pid")
+	kill -INT "$pid"
+	wait "$pid"
+	grep -q '^0 packets dropped by kernel' "$1.log" ||
+		fail "the capture is not whole: $(cat "$1.log")"
+}
+
+# await_truth FILE STREAM [FIRST]: what the capture says of the relay's stream,
+# once all that the relay sent is in it, to $T/truth
+await_truth() {
+	wait_until 5 truth_is_whole "$@" || fail "not all is in the capture"
+}
+
+truth_is_whole() {
+	python3 "$TESTS/e2e/truth.py" "$@" >"$T/truth" || fail "truth.py"
+	[ "$(figure data "$T/truth")" = "$(figure out "$T/relay.out")" ]
+}
+
+# figure NAME FILE: the value of the last NAME=VALUE
+figure() {
+	sed -nE "s/^(.* )?$1=([^ ]*).*/\2/p" "$2" | tail -1
+}
+
+# figures FILE NAME...: several, in one line
+figures() {
+	file=$1
+	shift
+	line=
+	for name in "$@"; do
+		line="$line $name=$(figure "$name" "$file")"
+	done
+	echo "${line# }"
+}
+
+# ledger_of FILE: what a receiver's text with -e says of its last test, as
+# NAME=VALUE words
+ledger_of() {
+	awk '/connected with/ { late = longest = 0 }
+		/ ms +[0-9]+\/ *[0-9]+ \(/ {
+			match($0, / ms +[0-9]+\/ *[0-9]+ \(/)
+			split(substr($0, RSTART + 3, RLENGTH - 5), n, "/")
+			lost = n[1] + 0
+			total = n[2] + 0
+		}
+		/received out-of-order/ { late = $(NF - 3) }
+		/duplicates [0-9]/ {
+			duplicates = after("duplicates")
+			too_late = after("too late")
+			gaps = after("gaps")
+		}
+		/longest gap [0-9]/ { longest = after("longest gap") }
+		function after(name) {
+			if (!match($0, name " [0-9]+"))
+				return 0
+			return substr($0, RSTART + length(name) + 1,
+				RLENGTH - length(name) - 1)
+		}
+		END {
+			printf "received=%d lost=%d late=%d too_late=%d ",
+				total - lost, lost, late, too_late
+			printf "duplicates=%d gaps=%d longest=%d\n",
+				duplicates, gaps, longest
+		}' "$1"
+}
+
+# json_figures FILE: the same of --json, with jitter and delay, under the names
+# of truth.py; of the last test in it
+json_figures() {
+	python3 - "$1" <<-'PY'
+		import json, sys
+
+		row = {}
+		for line in open(sys.argv[1]):
+		    event = json.loads(line)
+		    if event["event"] in ("end", "server_report"):
+		        if event["protocol"] == "UDP" and not event["sender"]:
+		            row = event
+		gaps = row.get("gaps") or {}
+		figures = {
+		    "received": row.get("received_packets"),
+		    "lost": row.get("lost_packets"),
+		    "late": row.get("out_of_order"),
+		    "too_late": row.get("too_late"),
+		    "duplicates": row.get("duplicates"),
+		    "gaps": gaps.get("count"),
+		    "longest": gaps.get("longest_packets"),
+		}
+		for name in ("jitter_ms", "jitter_mean_ms", "jitter_max_ms"):
+		    figures[name] = row.get(name)
+		for name, value in (row.get("delay_ms") or {}).items():
+		    figures["delay_ms_" + name] = value
+		for name, value in figures.items():
+		    print(f"{name}={value}")
+	PY
 }
 
 # late_of FILE: datagrams that came out of order in its last test
