@@ -31,6 +31,7 @@ struct client {
 	bool has_source;
 	size_t len_bytes;
 	uint32_t streams;
+	bool abandoned;         /* told to end at once: threads may still run */
 	struct stream **stream; /* as many as streams; NULL from the first
 				   that is not up yet */
 };
@@ -95,7 +96,7 @@ static enum client_status open_socket(const struct client *c, uint32_t i,
 		return CLIENT_OK;
 	if (c->o->bind_port > 0)
 		sock_set_port(&source, (uint16_t)(c->o->bind_port + i));
-	rc = sock_bind(*fd, &source);
+	rc = sock_bind(*fd, &source, c->o->udp);
 	if (rc == 0)
 		return CLIENT_OK;
 	log_error("-B: \"%s\": %s", c->o->bind, strerror(-rc));
@@ -247,14 +248,27 @@ static enum client_status connect_stream(struct client *c, uint32_t i)
 	return add_stream(c, i, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
 }
 
+/* A name is looked up for IPv4 unless it has IPv6 only or -V asks for that,
+ * as iperf 2 does, whose servers listen on IPv4. */
+static int resolve_host(struct client *c, const char **why)
+{
+	const struct options *o = c->o;
+	int rc = sock_resolve(o->host, o->port, o->family != 0 ? o->family : 4,
+			      o->udp, &c->peer, 1, why);
+
+	if (rc < 0 && o->family == 0)
+		rc = sock_resolve(o->host, o->port, 6, o->udp, &c->peer, 1,
+				  why);
+	return rc;
+}
+
 static enum client_status resolve(struct client *c)
 {
 	const struct options *o = c->o;
 	const char *why = NULL;
 	int family = o->family;
 
-	if (sock_resolve(o->host, o->port, family, o->udp, &c->peer, 1, &why) <
-	    0) {
+	if (resolve_host(c, &why) < 0) {
 		log_error("-c: \"%s\": %s", o->host, why);
 		return CLIENT_NO_PEER;
 	}
@@ -430,9 +444,10 @@ static enum client_status run(struct client *c)
 
 	if (started != CLIENT_OK)
 		stop_streams(c);
-	/* told to end at once: threads may still run, so nothing is freed */
-	if (!follow(c))
-		_exit(CLIENT_FAILED);
+	if (!follow(c)) {
+		c->abandoned = true;
+		return CLIENT_INTERRUPTED;
+	}
 	for (uint32_t i = 0; i < c->streams; i++)
 		stream_join(c->stream[i]);
 	return started != CLIENT_OK ? started : verdict(c);
@@ -454,6 +469,8 @@ enum client_status client_run(const struct options *o, struct out *outs,
 		log_error("no memory for %u streams", (unsigned)c.streams);
 	else
 		status = run(&c);
+	if (c.abandoned)
+		return status; /* and nothing is freed */
 	for (uint32_t i = 0; c.stream != NULL && i < c.streams; i++)
 		stream_free(c.stream[i]);
 	free(c.stream);

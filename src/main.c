@@ -1,5 +1,6 @@
 /*
- * main: arguments, signals, exit status; the only room that calls exit.
+ * main: arguments, signals, exit status; the only room that ends the process
+ * (besides the parent that -D leaves behind).
  */
 #include <errno.h>
 #include <signal.h>
@@ -110,15 +111,16 @@ static FILE *open_file(const char *option, const char *name)
 	return file;
 }
 
-/* Closes it; what could not be written is a failure. */
-static int close_file(const char *option, const char *name, FILE *file,
-		      int status)
+/* What could not be written is a failure of a test that went well. */
+static int finish_file(const char *name, FILE *file, int status)
 {
-	bool lost = ferror(file) != 0;
+	bool lost = fflush(file) != 0 || ferror(file) != 0;
 
-	if (fclose(file) == 0 && !lost)
+	if (file != stdout && fclose(file) != 0)
+		lost = true;
+	if (!lost)
 		return status;
-	log_error("%s: \"%s\": %s", option, name, strerror(errno));
+	log_error("%s: not all of the output could be written", name);
 	return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
 }
 
@@ -145,10 +147,9 @@ static int run_into(const struct options *o)
 	status = run(o, &outs);
 	log_also(NULL, NULL);
 	if (json != NULL)
-		status = close_file("--json-file", o->json_file, json, status);
-	if (file != stdout)
-		status = close_file("-o", o->output, file, status);
-	return status;
+		status = finish_file(o->json_file, json, status);
+	return finish_file(o->output != NULL ? o->output : "stdout", file,
+			   status);
 }
 
 /* The command line is wrong: who asked for JSON gets that too. */
@@ -177,10 +178,10 @@ int main(int argc, char *argv[])
 	switch (o.ask) {
 	case OPTIONS_HELP:
 		options_usage(stdout);
-		return EXIT_SUCCESS;
+		return finish_file("stdout", stdout, EXIT_SUCCESS);
 	case OPTIONS_VERSION:
 		options_version(stdout);
-		return EXIT_SUCCESS;
+		return finish_file("stdout", stdout, EXIT_SUCCESS);
 	case OPTIONS_RUN:
 		break;
 	}

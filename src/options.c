@@ -1073,6 +1073,15 @@ static int options_check(struct parser *p)
 	if (rc == 0 && p->o->side == OPTIONS_SERVER && p->o->bind_port)
 		rc = complain(p, "%s: \"%.200s\": the port of a server is -p",
 			      given(p, 'B')->name, given(p, 'B')->text);
+	if (rc == 0 && p->o->bind_port > 0 &&
+	    p->o->bind_port + (p->o->parallel > 0 ? p->o->parallel : 1) - 1 >
+		    UINT16_MAX)
+		rc = complain(p,
+			      "%s: \"%.200s\": -P %u streams need ports up to "
+			      "%u, beyond 65535",
+			      given(p, 'B')->name, given(p, 'B')->text,
+			      (unsigned)p->o->parallel,
+			      p->o->bind_port + (unsigned)p->o->parallel - 1);
 	if (rc < 0)
 		return rc;
 	fill_in(p);

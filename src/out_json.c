@@ -412,6 +412,7 @@ static void put_tcp_sender(struct line *l, const struct record *r)
 
 	put_count(l, "write_count", r->d.packets);
 	put_count(l, "write_errors", r->d.errors);
+	put_count(l, "written_bytes", r->d.written);
 	put_count_if(l, "retransmits", tcp->known, tcp->retransmits);
 	if (r->sum) /* of several connections there is no window or RTT */
 		return;

@@ -636,7 +636,8 @@ static void extras_tcp_tx(struct extras *e, const struct record *r)
 	if (tcp->rtt_min_us > 0)
 		extra(e, "rtt min %" PRIu32 " us", tcp->rtt_min_us);
 	if (tcp->acked_bytes != UINT64_MAX)
-		extra(e, "acked %" PRIu64 " bytes", tcp->acked_bytes);
+		extra(e, "acked %" PRIu64 " of %" PRIu64 " bytes written",
+		      tcp->acked_bytes, r->d.written);
 }
 
 static void extras_udp_tx(struct extras *e, const struct record *r)

@@ -60,7 +60,6 @@ struct entry {
 	struct stats_snap printed; /* up to printed_ns */
 	int64_t printed_ns;
 	uint64_t printed_retransmits;
-	uint64_t printed_acked;
 	bool held; /* a complete row that its end may still join */
 	struct stats_snap held_snap;
 	int64_t held_ns;
@@ -249,8 +248,9 @@ static struct group *join_group(struct report *r, const struct entry *e)
 {
 	struct group *g = r->groups;
 
-	while (g != NULL && (g->over || g->joined >= g->expected ||
-			     strcmp(g->key, e->key) != 0))
+	while (g != NULL &&
+	       (g->over || g->expected != e->expected ||
+		g->joined >= g->expected || strcmp(g->key, e->key) != 0))
 		g = g->next;
 	if (g == NULL) {
 		g = calloc(1, sizeof(*g));
@@ -316,6 +316,13 @@ static struct pending *sum_of(struct group *g, uint64_t row)
 	return p;
 }
 
+/* Where the system tells what arrived, that is what a row counts. */
+static void set_acked(struct record *rec)
+{
+	if (rec->tcp.known && rec->tcp.acked_bytes != UINT64_MAX)
+		rec->tcp.acked_bytes = rec->d.bytes;
+}
+
 static void add_to_sum(struct group *g, uint64_t row, const struct record *one)
 {
 	struct pending *p = sum_of(g, row);
@@ -336,6 +343,7 @@ static void add_to_sum(struct group *g, uint64_t row, const struct record *one)
 	stats_sum(&sum->d, &one->d);
 	sum->jitter_mean_ns = stats_jitter_mean(&sum->d);
 	sum->tcp.retransmits += one->tcp.retransmits;
+	set_acked(sum);
 	if (one->start_ns < sum->start_ns)
 		sum->start_ns = one->start_ns;
 	if (one->end_ns > sum->end_ns)
@@ -351,8 +359,6 @@ static void read_tcp(struct entry *e, struct out_tcp *out)
 	if (e->s->udp || e->s->receiver ||
 	    platform_tcp_info(e->s->fd, &tcp) < 0)
 		return;
-	if (tcp.acked_bytes > counter_get(&e->s->io.bytes))
-		tcp.acked_bytes = counter_get(&e->s->io.bytes);
 	*out = (struct out_tcp){
 		.retransmits = tcp.retransmits - e->printed_retransmits,
 		.cwnd_bytes = tcp.cwnd_bytes,
@@ -362,7 +368,7 @@ static void read_tcp(struct entry *e, struct out_tcp *out)
 		.rtt_us = tcp.rtt_us,
 		.rttvar_us = tcp.rttvar_us,
 		.rtt_min_us = tcp.rtt_min_us,
-		.acked_bytes = tcp.acked_bytes - e->printed_acked,
+		.acked_bytes = tcp.acked_bytes == UINT64_MAX ? UINT64_MAX : 0,
 		.known = true,
 	};
 }
@@ -444,10 +450,10 @@ static void print_row(struct report *r, struct entry *e, uint64_t row,
 	stats_diff(&rec.d, snap, &e->printed);
 	rec.jitter_mean_ns = stats_jitter_mean(&rec.d);
 	since_start(&rec.d, e->start_ns);
+	set_acked(&rec);
 	e->printed = *snap;
 	e->printed_ns = end_ns;
 	e->printed_retransmits += rec.tcp.retransmits;
-	e->printed_acked += rec.tcp.acked_bytes;
 	e->row = row + 1;
 	write_row(r, &rec);
 	if (has_sums(e->group))
@@ -593,6 +599,7 @@ static void complete_group(struct group *g, const struct record *one)
 {
 	g->tcp.retransmits += one->tcp.retransmits;
 	g->tcp.known = one->tcp.known;
+	g->tcp.acked_bytes = one->tcp.acked_bytes;
 	g->cpu.user_ns += one->cpu.user_ns;
 	g->cpu.system_ns += one->cpu.system_ns;
 	g->cpu.known = one->cpu.known;
@@ -623,11 +630,11 @@ static void finish(struct report *r, struct entry *e, int64_t end_ns)
 	int64_t from_ns = counted_from(e, end_ns);
 
 	e->printed_retransmits = 0; /* the total has them all */
-	e->printed_acked = 0;
 	rec = make_record(r, e, from_ns, end_ns);
 	stream_counted(e->s, &snap, &rec.d);
 	add_to_total(e, &rec.d, from_ns, end_ns);
 	since_start(&rec.d, e->start_ns);
+	set_acked(&rec);
 	complete(e, &rec);
 	e->total = rec;
 	if (e->group != NULL)
@@ -723,6 +730,7 @@ static void print_total(struct report *r, struct group *g)
 	};
 
 	since_start(&rec.d, g->start_ns);
+	set_acked(&rec);
 	if (!rec.receiver)
 		rec.offered_bps = (uint64_t)units_bps(
 			rec.d.bytes, rec.end_ns - rec.start_ns);

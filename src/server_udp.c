@@ -90,8 +90,9 @@ static void expect(struct stream *st, const struct session *s)
 		st->expect_bytes = (uint64_t)s->client.amount;
 }
 
+/* The ledger of the stream begins at number base. */
 static struct stream *new_stream(struct server_udp *u, const struct session *s,
-				 const struct udp_arrival *a)
+				 const struct udp_arrival *a, int64_t base)
 {
 	struct stream *st = stream_new(u->fd, false, true, true, 0);
 
@@ -99,7 +100,7 @@ static struct stream *new_stream(struct server_udp *u, const struct session *s,
 		return NULL;
 	if (s->has_client)
 		st->omit_ns = s->client.omit_10ms * 10 * CLOCK_MS_NS;
-	if (stream_ledger(st, s->base, u->o->late_after_ns) < 0) {
+	if (stream_ledger(st, base, u->o->late_after_ns) < 0) {
 		stream_free(st);
 		return NULL;
 	}
@@ -116,20 +117,21 @@ static struct stream *new_stream(struct server_udp *u, const struct session *s,
 	expect(st, s);
 	st->drops_told = u->tells_drops;
 	stream_buffer(st, u->o->window_bytes);
-	atomic_store(&st->start_ns, s->first_ns);
 	return st;
 }
 
-/* Gives the session a stream and shows it; false: no memory. */
-static bool begin_test(struct server_udp *u, struct session *s,
-		       const struct udp_arrival *a, int64_t arrival_ns)
+/* Gives the session a stream from arrival_ns on and shows it; false: no
+ * memory. */
+static bool add_stream(struct server_udp *u, struct session *s,
+		       const struct udp_arrival *a, int64_t base,
+		       int64_t arrival_ns)
 {
 	struct peer *p = s->owner;
 
-	session_begin(s, u->buf, a->bytes, arrival_ns);
-	p->stream = new_stream(u, s, a);
+	p->stream = new_stream(u, s, a, base);
 	if (p->stream == NULL)
 		return false;
+	atomic_store(&p->stream->start_ns, arrival_ns);
 	memcpy(p->address, p->stream->conn.peer, sizeof(p->address));
 	if (report_add(u->report, p->stream, p->address, group_size(s)) < 0) {
 		stream_free(p->stream);
@@ -146,6 +148,13 @@ static bool begin_test(struct server_udp *u, struct session *s,
 	stream_cpu_begin(&p->begun);
 	atomic_fetch_add(&u->accepted, 1);
 	return true;
+}
+
+static bool begin_test(struct server_udp *u, struct session *s,
+		       const struct udp_arrival *a, int64_t arrival_ns)
+{
+	session_begin(s, u->buf, a->bytes, arrival_ns);
+	return add_stream(u, s, a, s->base, arrival_ns);
 }
 
 static bool busy(const struct server_udp *u)
@@ -385,6 +394,23 @@ static struct stats_rx *ledger_for(const struct server_udp *u,
 	return st->rx;
 }
 
+/* A test that fell silent goes on: what is missing since is lost. */
+static void resume(struct server_udp *u, struct session *s,
+		   const struct udp_arrival *a, int64_t arrival_ns)
+{
+	struct peer *p = s->owner;
+	double silent_s = (double)(arrival_ns - s->last_ns) / CLOCK_SECOND_NS;
+
+	if (!welcome(u, a) || !add_stream(u, s, a, s->next_seq, arrival_ns))
+		return;
+	stream_note(p->stream,
+		    "goes on after %.0f s of silence; this counts what came "
+		    "since and what is missing of the time between",
+		    silent_s);
+	session_resume(s, a->bytes, arrival_ns);
+	handle(u, a);
+}
+
 static void handle(struct server_udp *u, const struct udp_arrival *a)
 {
 	int64_t arrival_ns = to_monotonic(u, a->stamp_ns);
@@ -438,6 +464,9 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 		break;
 	case SESSION_RENEW:
 		renew(u, s, a, arrival_ns);
+		break;
+	case SESSION_RESUME:
+		resume(u, s, a, arrival_ns);
 		break;
 	case SESSION_IGNORE:
 		break;

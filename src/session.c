@@ -203,9 +203,11 @@ static void add_transit(struct session_transit *t, int64_t transit_ns)
 		t->min_ns = transit_ns;
 	if (t->count == 0 || transit_ns > t->max_ns)
 		t->max_ns = transit_ns;
-	/* the sum is only sent where it means something: it may wrap never */
-	if (__builtin_add_overflow(t->sum_ns, transit_ns, &t->sum_ns))
-		t->sum_ns = 0;
+	/* beyond the range of the sum it is the mean of what came since */
+	if (__builtin_add_overflow(t->sum_ns, transit_ns, &t->sum_ns)) {
+		t->sum_ns = transit_ns;
+		t->count = 0;
+	}
 	t->count++;
 }
 
@@ -217,6 +219,7 @@ static void see_marker(struct session *s, const struct wire_udp *h,
 	int64_t n = h->seq == INT64_MIN ? INT64_MAX : -h->seq;
 
 	s->phase = SESSION_SETTLING;
+	s->marker_seq = h->seq;
 	s->marker_ns = arrival_ns;
 	s->marker_sent_ns = h->sent_ns;
 	s->total = s->base == 1 && n < INT64_MAX ? n + 1 : n;
@@ -231,20 +234,57 @@ static enum session_verdict see_open(struct session *s, int64_t arrival_ns,
 	}
 	if (h->seq == 0)
 		s->base = 0;
+	if (h->seq >= s->next_seq && h->seq < INT64_MAX)
+		s->next_seq = h->seq + 1;
 	s->last_ns = arrival_ns;
 	s->last_sent_ns = h->sent_ns;
 	s->datagrams++;
 	return SESSION_DATA;
 }
 
-static enum session_verdict see_over(const struct session *s,
-				     const struct wire_udp *h)
+/* The end marker that was answered, once more? */
+static bool is_repeated(const struct session *s, const struct wire_udp *h)
 {
-	if (h->seq < 0)
-		return SESSION_REPEAT;
-	if (h->seq <= 1 && h->sent_ns > s->marker_sent_ns)
+	int64_t more = -(h->seq + 1) - -(s->marker_seq + 1);
+
+	if (s->ours)
+		return more == 0 && h->sent_ns == s->marker_sent_ns;
+	return more >= 0 && more <= SESSION_MARKERS;
+}
+
+/* Every datagram of the old test was stamped before its marker. */
+static bool is_new_test(const struct session *s, const struct wire_udp *h,
+			int64_t arrival_ns)
+{
+	int64_t end_ns = s->silent ? s->last_sent_ns : s->marker_sent_ns;
+
+	if (h->seq <= 1 && h->sent_ns > end_ns)
+		return true;
+	if (!s->silent && h->sent_ns > end_ns)
+		return true;
+	return h->seq == 0 && h->sent_ns != s->first_sent_ns &&
+	       arrival_ns - s->over_ns > SESSION_STRAY_NS;
+}
+
+static enum session_verdict
+see_over(const struct session *s, const struct wire_udp *h, int64_t arrival_ns)
+{
+	if (h->seq >= 0 && is_new_test(s, h, arrival_ns))
 		return SESSION_RENEW;
-	return SESSION_IGNORE;
+	if (s->silent)
+		return h->seq < 0 || h->seq >= s->next_seq ? SESSION_RESUME
+							   : SESSION_IGNORE;
+	return h->seq < 0 && is_repeated(s, h) ? SESSION_REPEAT
+					       : SESSION_IGNORE;
+}
+
+void session_resume(struct session *s, size_t n, int64_t arrival_ns)
+{
+	s->bytes_in -= n;
+	s->phase = SESSION_OPEN;
+	s->silent = false;
+	s->last_ns = arrival_ns;
+	s->report_bytes = 0;
 }
 
 /* A datagram too short for the client header told the kind for the time
@@ -260,6 +300,35 @@ static void judge_again(struct session *s, const uint8_t *p, size_t n)
 		s->base = 0;
 }
 
+static bool has_short_numbers(enum wire_layout layout)
+{
+	return layout == WIRE_LEGACY || layout == WIRE_LEGACY_C ||
+	       layout == WIRE_SMALL_TRIP;
+}
+
+static int64_t distance(int64_t a, int64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * A number of 32 bits close to next, the one expected.  Below 2^31 a negative
+ * one is the end marker; beyond, the sender's counter has wrapped, and both
+ * what it may mean as a number and as the marker's are modulo 2^32: the nearer
+ * one is meant.
+ */
+static int64_t lengthen(int64_t seq, int64_t next)
+{
+	if (next < INT32_MAX - (int64_t)STATS_WINDOW)
+		return seq;
+
+	int64_t number = next + (int32_t)((uint32_t)seq - (uint32_t)next);
+	int64_t total = next + (int32_t)((uint32_t)-seq - (uint32_t)next);
+
+	return distance(number, next) <= distance(total, next) ? number
+							       : -total;
+}
+
 enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
 				 int64_t arrival_ns, int64_t wall_ns,
 				 struct wire_udp *h)
@@ -269,6 +338,8 @@ enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
 		judge_again(s, p, n);
 	if (wire_udp_decode(p, n, s->layout, h) < 0)
 		return SESSION_IGNORE;
+	if (has_short_numbers(s->layout))
+		h->seq = lengthen(h->seq, s->next_seq);
 	switch (s->phase) {
 	case SESSION_OPEN:
 		add_transit(&s->transit, wall_ns - h->sent_ns);
@@ -278,7 +349,7 @@ enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
 	case SESSION_OVER:
 		break;
 	}
-	return see_over(s, h);
+	return see_over(s, h, arrival_ns);
 }
 
 static bool is_omitted(struct session *s, const uint8_t *p, size_t n,
@@ -366,6 +437,13 @@ int64_t session_end_ns(const struct session *s)
 	return by_stamps < s->marker_ns ? by_stamps : s->marker_ns;
 }
 
+static uint64_t packets_a_second(uint64_t packets, int64_t span_ns)
+{
+	double pps = span_ns > 0 ? (double)packets * 1e9 / (double)span_ns : 0;
+
+	return pps < 1e18 ? (uint64_t)pps : 0;
+}
+
 /* Figures of iperf 2's own report. */
 static struct wire_report make_report(const struct session *s,
 				      const struct stats_snap *counted,
@@ -391,9 +469,7 @@ static struct wire_report make_report(const struct session *s,
 		.transit_mean_ns =
 			t->count > 0 ? t->sum_ns / (int64_t)t->count : 0,
 		.transit_count = t->count,
-		.pps = span_ns > 0 ? (uint64_t)((double)total * 1e9 /
-						(double)span_ns)
-				   : 0,
+		.pps = packets_a_second(total, span_ns),
 	};
 }
 
@@ -432,16 +508,25 @@ void session_finish(struct session *s, const struct stats_snap *counted,
 		    const struct block_result *beyond, bool enhanced,
 		    int64_t now_ns)
 {
-	s->end_ns = session_end_ns(s);
+	struct stats_snap all = *counted;
+	bool marked = s->phase == SESSION_SETTLING;
 
-	struct wire_report r = make_report(s, counted, enhanced);
+	s->end_ns = session_end_ns(s);
+	stats_sum(&all, &s->before);
+	all.jitter_ns = counted->jitter_ns;
+	s->before = all;
+	s->phase = SESSION_OVER;
+	s->over_ns = now_ns;
+	s->silent = !marked;
+	if (!marked)
+		return; /* nobody asked, and it may go on */
+
+	struct wire_report r = make_report(s, &all, enhanced);
 
 	s->report_bytes = wire_report_encode(s->report, &r);
 	if (s->ours)
-		s->report_bytes += add_block(s, counted, beyond,
-					     s->report + s->report_bytes);
-	s->phase = SESSION_OVER;
-	s->over_ns = now_ns;
+		s->report_bytes +=
+			add_block(s, &all, beyond, s->report + s->report_bytes);
 }
 
 /* Answers stay below three times of what came. */
@@ -467,5 +552,6 @@ bool session_may_answer(const struct session *s)
 bool session_forget(const struct session *s, int64_t now_ns)
 {
 	return s->phase == SESSION_OVER &&
-	       now_ns - s->over_ns >= SESSION_KEEP_NS;
+	       now_ns - s->over_ns >=
+		       (s->silent ? SESSION_SILENT_NS : SESSION_KEEP_NS);
 }

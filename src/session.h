@@ -21,6 +21,13 @@
 #define SESSION_SETTLE_NS STATS_LATE_AFTER_NS
 /* A finished session's report is kept so long for repeated markers. */
 #define SESSION_KEEP_NS 20000000000
+/* One that fell silent is kept so long: its sender may come back. */
+#define SESSION_SILENT_NS 600000000000
+/* Number 0 this long after the end, if it is not the old one again, is that of
+ * a new test even when the sender's clock was set back. */
+#define SESSION_STRAY_NS 500000000
+/* iperf 2.1 and 2.2 count their repeated markers on, up to so many. */
+#define SESSION_MARKERS 200
 /* A session without datagrams ends after this, or four of its gaps. */
 #define SESSION_IDLE_NS 30000000000
 /* A marker that took this much longer than the last datagram is a repeated
@@ -48,6 +55,7 @@ enum session_verdict {
 	SESSION_MARKER, /* the end; total is known now */
 	SESSION_REPEAT, /* the end again: answer with the same report */
 	SESSION_RENEW,  /* the first datagram of a new test */
+	SESSION_RESUME, /* the test goes on after it had fallen silent */
 };
 
 /* One-way transit times, as 2.1 and 2.2 servers report them; the clocks need
@@ -80,11 +88,15 @@ struct session {
 	int64_t from_ns;   /* arrival of the first datagram that counts; 0:
 			      none yet.  All count unless the client omits */
 
-	int64_t marker_ns;      /* arrival of the first marker seen */
-	int64_t marker_sent_ns; /* its stamp */
-	int64_t end_ns;         /* the end of the test, from the rules */
-	int64_t over_ns;        /* when the report was fixed */
-	int64_t total;          /* the number behind the last; -1: unknown */
+	int64_t marker_ns;        /* arrival of the first marker seen */
+	int64_t marker_sent_ns;   /* its stamp */
+	int64_t marker_seq;       /* its number, negative */
+	int64_t end_ns;           /* the end of the test, from the rules */
+	int64_t over_ns;          /* when the report was fixed */
+	bool silent;              /* it ended without a marker: no report yet */
+	struct stats_snap before; /* what was counted before it was silent */
+	int64_t next_seq;         /* highest number seen + 1 */
+	int64_t total;            /* the number behind the last; -1: unknown */
 
 	uint64_t bytes_in;  /* all that came from this peer */
 	uint64_t bytes_out; /* all that was answered */
@@ -118,6 +130,10 @@ bool session_opens(const uint8_t *p, size_t n);
 /* Begins (again) with the datagram that opens it. */
 void session_begin(struct session *s, const uint8_t *p, size_t n,
 		   int64_t arrival_ns);
+/* A test that had fallen silent goes on with a datagram of n bytes, which is to
+ * be seen again: numbers from s->next_seq on are counted anew, and its report
+ * will hold both parts. */
+void session_resume(struct session *s, size_t n, int64_t arrival_ns);
 /* What is this datagram, and its header?  To be asked of each one, the one
  * that opened the session included.  wall_ns is the same moment on the wall
  * clock, for the transit times. */

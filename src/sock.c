@@ -211,8 +211,13 @@ int sock_open(const struct sock_addr *addr, const struct options *o,
 	return fd;
 }
 
-int sock_bind(int fd, const struct sock_addr *addr)
+int sock_bind(int fd, const struct sock_addr *addr, bool udp)
 {
+	/* the port of a connection that has just ended is free again.  Not so
+	 * with UDP: a second socket on the port would share its datagrams
+	 * unseen */
+	if (!udp && set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1) < 0)
+		return -errno;
 	if (bind(fd, (const struct sockaddr *)&addr->ss, addr->len) < 0)
 		return -errno;
 	return 0;
@@ -222,14 +227,10 @@ int sock_listen(int fd, const struct sock_addr *addr, bool udp)
 {
 	int rc = 0;
 
-	/* UDP without address reuse: a second server on the port would share
-	 * its datagrams unseen */
-	if (!udp)
-		rc = set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (rc == 0 && addr->ss.ss_family == AF_INET6)
+	if (addr->ss.ss_family == AF_INET6)
 		rc = set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 	if (rc == 0)
-		rc = sock_bind(fd, addr);
+		rc = sock_bind(fd, addr, udp);
 	if (rc == 0 && !udp && listen(fd, BACKLOG) < 0)
 		rc = -errno;
 	return rc;

@@ -41,7 +41,7 @@ bool sock_is_multicast(const struct sock_addr *addr);
  * "socket". */
 int sock_open(const struct sock_addr *addr, const struct options *o,
 	      char what[SOCK_WHAT_BYTES]);
-int sock_bind(int fd, const struct sock_addr *addr);
+int sock_bind(int fd, const struct sock_addr *addr, bool udp);
 /* Binds to addr and, for TCP, listens. */
 int sock_listen(int fd, const struct sock_addr *addr, bool udp);
 /* Connects within SOCK_CONNECT_MS; -EINTR once *stop is not 0. */

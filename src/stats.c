@@ -618,6 +618,7 @@ void stats_diff(struct stats_snap *out, const struct stats_snap *now,
 {
 	*out = (struct stats_snap){
 		.bytes = now->bytes - before->bytes,
+		.written = now->written - before->written,
 		.packets = now->packets - before->packets,
 		.lost = now->lost - before->lost,
 		.late = now->late - before->late,
@@ -663,6 +664,7 @@ static bool longer_gap(const struct stats_snap *a, const struct stats_snap *b)
 void stats_sum(struct stats_snap *sum, const struct stats_snap *one)
 {
 	sum->bytes += one->bytes;
+	sum->written += one->written;
 	sum->packets += one->packets;
 	sum->lost += one->lost;
 	sum->late += one->late;

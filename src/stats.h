@@ -20,11 +20,14 @@
 
 /* Everything a row, a total or a server report can say about a stream. */
 struct stats_snap {
-	uint64_t bytes;    /* payload: written, or received and not duplicate */
-	uint64_t packets;  /* sent, or unique received (UDP); TCP: calls */
-	uint64_t lost;     /* settled as lost; never shrinks */
-	uint64_t late;     /* came after a higher number, before settled */
-	uint64_t too_late; /* came after it was settled as lost */
+	uint64_t bytes;   /* payload that arrived: acknowledged where the system
+			     tells it, else written; sent by UDP; received and not
+			     duplicate */
+	uint64_t written; /* TCP sender: bytes that the system took */
+	uint64_t packets; /* sent, or unique received (UDP); TCP: calls */
+	uint64_t lost;    /* settled as lost; never shrinks */
+	uint64_t late;    /* came after a higher number, before settled */
+	uint64_t too_late;  /* came after it was settled as lost */
 	uint64_t duplicate; /* came again, within STATS_WINDOW */
 	uint64_t gaps;      /* runs of lost numbers */
 	uint64_t gap_max;   /* numbers in the longest run (a level) */

@@ -149,6 +149,17 @@ static void add_omitted(const struct stream *s,
 	out->jitter_ns = jitter_ns;
 }
 
+/* What a TCP sender's peer has got; it includes the end, which is no byte. */
+static void take_arrived(const struct stream *s, struct stats_snap *out)
+{
+	struct platform_tcp tcp;
+
+	out->written = out->bytes;
+	if (platform_tcp_info(s->fd, &tcp) == 0 &&
+	    tcp.acked_bytes < out->written)
+		out->bytes = tcp.acked_bytes;
+}
+
 static void take(const struct stream *s, struct stats_snap *out,
 		 void (*read)(struct stats_rx *rx, struct stats_snap *out))
 {
@@ -156,6 +167,8 @@ static void take(const struct stream *s, struct stats_snap *out,
 
 	if (s->rx == NULL) {
 		stats_io_snap(&s->io, out);
+		if (!s->udp && !s->receiver)
+			take_arrived(s, out);
 		return;
 	}
 	read(s->rx, out);
@@ -195,7 +208,7 @@ void stream_omit_end(struct stream *s, int64_t now_ns, int64_t from)
 		stats_rx_snap(s->omitted, &s->omit_snap);
 		stats_rx_start(s->rx, from);
 	} else {
-		stats_io_snap(&s->io, &s->omit_snap);
+		stream_snap(s, &s->omit_snap);
 	}
 	atomic_store_explicit(&s->omit_end_ns, now_ns, memory_order_release);
 }

@@ -322,14 +322,19 @@ void tcp_finish(struct stream *s)
 	int64_t now_ns = begun_ns;
 	int64_t step_ns = 50000;
 	int64_t acked_ns = 0;
+	int64_t progress_ns = 0; /* when more was acknowledged */
 	uint64_t unacked = 0;
 	bool ended = s->error != 0;
 	struct answer answer = { .have = 0 };
 
 	(void)shutdown(s->fd, SHUT_WR);
 	while (!ended && now_ns - begun_ns < TCP_DRAIN_NS) {
+		uint64_t before = unacked;
+
 		if (acked_ns == 0 && all_acknowledged(s, &unacked))
 			acked_ns = now_ns;
+		if (unacked != before)
+			progress_ns = now_ns;
 		ended = drained(s, &answer);
 		if (ended)
 			break;
@@ -338,6 +343,9 @@ void tcp_finish(struct stream *s)
 		if (step_ns < 2 * CLOCK_MS_NS)
 			step_ns += step_ns / 4;
 	}
+	/* a peer that has it all may end as it likes */
+	if (acked_ns != 0)
+		s->error = 0;
 	s->confirmed = s->error == 0 && (acked_ns != 0 || ended);
 	if (!s->confirmed && unacked > 0)
 		s->unconfirmed = unacked - 1; /* without the end itself */
@@ -345,7 +353,9 @@ void tcp_finish(struct stream *s)
 		stream_note(s, "%" PRIu64 " bytes were not acknowledged",
 			    s->unconfirmed);
 	read_answer(s, &answer);
-	stream_ended(s, acked_ns != 0 ? acked_ns : now_ns);
+	if (acked_ns == 0)
+		acked_ns = ended || progress_ns == 0 ? now_ns : progress_ns;
+	stream_ended(s, acked_ns);
 }
 
 void tcp_receive(struct stream *s)

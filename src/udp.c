@@ -368,34 +368,75 @@ void udp_send(struct stream *s)
 		stream_ended(s, s->sent_ns);
 }
 
-/* The reply is the report, or says that nobody is there; true: over. */
+/* Can this report be one of what was sent?  iperf 2 counts its own repeated
+ * markers; a report of an older test from this address may be on its way. */
+static bool is_of_this_test(const struct stream *s, const struct wire_report *r)
+{
+	uint64_t sent = s->numbers;
+	uint64_t bytes =
+		counter_get(&s->io.bytes) +
+		UDP_MARKERS * (s->job.len_bytes + WIRE_UDP_CLIENT_BYTES);
+
+	return r->total <= sent + UDP_MARKERS && r->lost <= r->total &&
+	       r->bytes <= bytes;
+}
+
+/* A reply of n bytes; true: it is the report. */
+static bool take_report(struct stream *s, const uint8_t *reply, size_t n)
+{
+	struct wire_report r;
+	uint64_t nonce;
+
+	if (block_hello_decode(reply, n, &nonce) == 0) {
+		s->peer_is_ours = true;
+		return false;
+	}
+	if (wire_report_decode(reply, n, &r) < 0)
+		return false;
+	s->has_block = n > WIRE_REPORT_BYTES &&
+		       block_result_decode(
+			       reply + WIRE_REPORT_BYTES, n - WIRE_REPORT_BYTES,
+			       (uint64_t)s->marker_sent_ns, &s->block) == 0;
+	/* ours say of which test they speak */
+	if (!s->has_block && (s->peer_is_ours || !is_of_this_test(s, &r)))
+		return false;
+	s->report = r;
+	s->has_report = true;
+	return true;
+}
+
+/* The next reply.  True: it is over, with the report or because nobody is
+ * there. */
 static bool read_reply(struct stream *s, int64_t now_ns)
 {
 	uint8_t reply[2048];
 	ssize_t n = recv(s->fd, reply, sizeof(reply), MSG_DONTWAIT);
-	size_t got = n > 0 ? (size_t)n : 0;
-	uint64_t nonce;
 	int icmp;
 
-	if (block_hello_decode(reply, got, &nonce) == 0) {
-		s->peer_is_ours = true;
-		return false;
-	}
-	if (got > 0 && wire_report_decode(reply, got, &s->report) == 0) {
-		s->has_report = true;
-		s->has_block = got > WIRE_REPORT_BYTES &&
-			       block_result_decode(reply + WIRE_REPORT_BYTES,
-						   got - WIRE_REPORT_BYTES,
-						   (uint64_t)s->marker_sent_ns,
-						   &s->block) == 0;
-		return true;
-	}
 	/* else it is an echo, an acknowledgement, nothing yet */
+	if (n > 0)
+		return take_report(s, reply, (size_t)n);
 	if (n < 0 && errno == ECONNREFUSED)
 		note_refusal(s, now_ns);
 	if (n < 0)
 		(void)platform_take_errors(s->fd, &icmp);
 	return s->error != 0;
+}
+
+/* What came before the end marker went out is no report, but it may be the
+ * hello of a server of ours. */
+static void read_early(struct stream *s)
+{
+	uint8_t early[2048];
+	uint64_t nonce;
+	ssize_t n;
+
+	while ((n = recv(s->fd, early, sizeof(early), MSG_DONTWAIT)) >= 0) {
+		if (block_hello_decode(early, (size_t)n, &nonce) == 0)
+			s->peer_is_ours = true;
+	}
+	if (errno == ECONNREFUSED)
+		note_refusal(s, clock_ns());
 }
 
 /* Waits until due_ns for the report; true: it came, or never will. */
@@ -452,7 +493,7 @@ static void send_markers(struct stream *s)
 		bytes = WIRE_UDP_CLIENT_BYTES;
 	fill_header(s);
 	wire_udp_encode(s->buf, WIRE_MODERN, &h);
-	(void)read_reply(s, begun_ns); /* the hello of a server of ours */
+	read_early(s);
 	for (unsigned i = 0; keep_asking(s, i, begun_ns); i++) {
 		(void)send(s->fd, s->buf, bytes, MSG_NOSIGNAL);
 		wait_ns = repeat_after(s, wait_ns);
@@ -466,9 +507,10 @@ void udp_finish(struct stream *s)
 	/* minus zero is no marker, and then nothing is to be confirmed */
 	if (s->error == 0 && s->numbers > 0)
 		send_markers(s);
-	s->no_result = s->error == -ECONNREFUSED && refused_at_start(s);
-	if (atomic_load(&s->end_ns) == 0)
+	if (atomic_load(&s->end_ns) == 0) {
+		s->no_result = s->error == -ECONNREFUSED && refused_at_start(s);
 		stream_ended(s, s->sent_ns);
+	}
 }
 
 bool udp_prepare(int fd, int family, int64_t limit_ns)

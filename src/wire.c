@@ -37,6 +37,10 @@ enum {
 	CLIENT_OMIT_FROM = 56, /* iperf 2: a prefetch size of TCP writes */
 };
 
+/* 2.2 with a transfer's ID: it stands in the middle of the word. */
+#define THREADS_HAS_ID 0x80000000u
+#define THREADS_MASK 0xfffffu
+
 #define RATE_MAX_BPS ((UINT64_C(1) << 56) - 1)
 
 /* Flag bits that no TCP header of any release has: those in no use, those of
@@ -279,6 +283,8 @@ int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out)
 		return -EINVAL;
 	out->flags = get32(p + CLIENT_FLAGS);
 	out->threads = get32_within(p, n, CLIENT_THREADS);
+	if (out->threads & THREADS_HAS_ID)
+		out->threads &= THREADS_MASK;
 	out->port = get32_within(p, n, CLIENT_PORT);
 	out->buflen = (int32_t)get32_within(p, n, CLIENT_BUFLEN);
 	out->winband = (int32_t)get32_within(p, n, CLIENT_WINBAND);

@@ -544,7 +544,8 @@ START_TEST(interval_of_a_tcp_sender)
 		   "'sender':true,'start':1,'end':1.5,'seconds':0.5," WALL
 		   ",'omitted':false,'bytes':1310720,"
 		   "'bits_per_second':20971520,'write_count':10,"
-		   "'write_errors':1,'retransmits':12,'acked_bytes':1300000,"
+		   "'write_errors':1,'written_bytes':0,'retransmits':12,'acked_"
+		   "bytes':1300000,"
 		   "'snd_cwnd':66000,'snd_cwnd_packets':46,'inflight':14480,"
 		   "'inflight_packets':10,'rtt':1234,'rttvar':56,"
 		   "'rtt_min':999}");
@@ -553,7 +554,8 @@ START_TEST(interval_of_a_tcp_sender)
 		   "'sender':true,'start':1,'end':1.5,'seconds':0.5," WALL
 		   ",'omitted':false,'bytes':1310720,"
 		   "'bits_per_second':20971520,'write_count':10,"
-		   "'write_errors':1,'retransmits':null,'acked_bytes':null,"
+		   "'write_errors':1,'written_bytes':0,'retransmits':null,'"
+		   "acked_bytes':null,"
 		   "'snd_cwnd':null,'snd_cwnd_packets':null,'inflight':null,"
 		   "'inflight_packets':null,'rtt':null,'rttvar':null,"
 		   "'rtt_min':null}");
@@ -631,13 +633,13 @@ START_TEST(sum_of_tcp_senders)
 		   "'protocol':'TCP','sender':true,'start':0,'end':1,"
 		   "'seconds':1," WALL ",'omitted':false,'bytes':1310720,"
 		   "'bits_per_second':10485760,'write_count':10,"
-		   "'write_errors':0,'retransmits':12}");
+		   "'write_errors':0,'written_bytes':0,'retransmits':12}");
 	make_total(&r);
 	row_is(&r, "{'event':'sum','total':true,'num_streams':2,"
 		   "'protocol':'TCP','sender':true,'start':0,'end':1,"
 		   "'seconds':1," WALL ",'bytes':1310720,"
 		   "'bits_per_second':10485760,'write_count':10,"
-		   "'write_errors':0,'retransmits':12," RATES
+		   "'write_errors':0,'written_bytes':0,'retransmits':12," RATES
 		   "'delivered_bits_per_second':10485760,"
 		   "'cpu':{'user_seconds':1.5,'system_seconds':0.25,"
 		   "'seconds_per_gigabyte':1335.144042969,'shared':true},"
@@ -684,7 +686,8 @@ START_TEST(end_of_a_tcp_sender)
 	row_is(&r, "{'event':'end'," TCP_3 "'sender':true," ENDS
 		   ",'start':0,'end':1,'seconds':1," WALL
 		   ",'bytes':1000000,'bits_per_second':8000000,"
-		   "'write_count':7,'write_errors':0,'retransmits':null,"
+		   "'write_count':7,'write_errors':0,'written_bytes':0,'"
+		   "retransmits':null,"
 		   "'acked_bytes':null,'snd_cwnd':null,"
 		   "'snd_cwnd_packets':null,'inflight':null,"
 		   "'inflight_packets':null,'rtt':null,'rttvar':null,"

@@ -1271,9 +1271,11 @@ START_TEST(classic_extras_follow_the_row)
 			       "retransmits 5\n");
 	tx.tcp.rtt_min_us = 40;
 	tx.tcp.acked_bytes = 0;
+	tx.d.written = 500;
 	extras_are(tx, "[  1]  0.0- 1.0 sec  writes 1234, refused 0, "
 		       "retransmits 5, cwnd 1023 KByte, rtt 49 us (var 22)\n"
-		       "[  1]  0.0- 1.0 sec  rtt min 40 us, acked 0 bytes\n");
+		       "[  1]  0.0- 1.0 sec  rtt min 40 us, "
+		       "acked 0 of 500 bytes written\n");
 	unknown.d.packets = 8;
 	extras_are(unknown, "[  3]  0.0- 1.0 sec  writes 8, refused 0\n");
 	rx.receiver = true;

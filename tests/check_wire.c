@@ -122,7 +122,7 @@ static const struct tcp_row {
 	  { .flags = 0x44010080, .threads = 1, .port = 5415, .amount = 65536,
 	    EXT_2_2_N, .upper = 0x4400 } },
 	{ GOLDEN(tv78), WIRE_TCP_CLIENT, 64,
-	  { .flags = 0x40010080, .threads = 0x80200002, .port = 5413,
+	  { .flags = 0x40010080, .threads = 2, .port = 5413,
 	    .amount = 65536, EXT_2_2_N } },
 	{ GOLDEN(tv79), WIRE_TCP_CLIENT, 60,
 	  { .flags = 0x40010078, .threads = 1, .port = 5408, .amount = 65536,

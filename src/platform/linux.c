@@ -9,6 +9,7 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -21,6 +22,18 @@ static int set_int(int fd, int level, int name, int value)
 								      : 0;
 }
 
+/* Kernels before 4.1 don't tell. */
+static uint64_t acked(const struct tcp_info *info, socklen_t len)
+{
+	size_t end = offsetof(struct tcp_info, tcpi_bytes_acked) +
+		     sizeof(info->tcpi_bytes_acked);
+
+	if (len < end)
+		return UINT64_MAX;
+	/* the SYN counts as one */
+	return info->tcpi_bytes_acked > 0 ? info->tcpi_bytes_acked - 1 : 0;
+}
+
 int platform_tcp_info(int fd, struct platform_tcp *out)
 {
 	struct tcp_info info;
@@ -31,10 +44,7 @@ int platform_tcp_info(int fd, struct platform_tcp *out)
 		return -errno;
 	*out = (struct platform_tcp){
 		.retransmits = info.tcpi_total_retrans,
-		/* the SYN counts as one */
-		.acked_bytes = info.tcpi_bytes_acked > 0
-				       ? info.tcpi_bytes_acked - 1
-				       : 0,
+		.acked_bytes = acked(&info, len),
 		.cwnd_bytes = info.tcpi_snd_cwnd * info.tcpi_snd_mss,
 		.cwnd_packets = info.tcpi_snd_cwnd,
 		.inflight_bytes = info.tcpi_unacked * info.tcpi_snd_mss,

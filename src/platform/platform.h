@@ -17,7 +17,7 @@
 /* What the kernel knows of a TCP connection. */
 struct platform_tcp {
 	uint64_t retransmits; /* segments, since the start */
-	uint64_t acked_bytes; /* since the start */
+	uint64_t acked_bytes; /* since the start; UINT64_MAX: unknown */
 	uint32_t cwnd_bytes;
 	uint32_t cwnd_packets;
 	uint32_t inflight_bytes;
