@@ -2,9 +2,43 @@
 
 #include <string.h>
 
-/* HIST_OCTAVE = 1 << OCTAVE_BITS; below it each ns has a bucket. */
-#define OCTAVE_BITS 7
+/* The number of the highest bit of n, which is not 0. */
+static unsigned top_bit(uint64_t n)
+{
+	return 63 - (unsigned)__builtin_clzll(n);
+}
 
+static int64_t saturated(uint64_t ns)
+{
+	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+}
+
+static int64_t clamped(int64_t ns, int64_t low_ns, int64_t high_ns)
+{
+	if (ns < low_ns)
+		return low_ns;
+	return ns > high_ns ? high_ns : ns;
+}
+
+/* The place of a quantile among count sorted values, the first being 1. */
+static uint64_t rank_of(uint64_t count, unsigned permille)
+{
+	if (permille >= 1000)
+		return count;
+
+	uint64_t rank = count / 1000 * permille +
+			(count % 1000 * permille + 999) / 1000;
+
+	return rank > 0 ? rank : 1;
+}
+
+/* Values as unsigned numbers in the same order; distances fit. */
+static uint64_t unsigned_of(int64_t value_ns)
+{
+	return (uint64_t)value_ns ^ UINT64_C(1) << 63;
+}
+
+/* a - b, the nearest there is. */
 static int64_t difference(int64_t a, int64_t b)
 {
 	int64_t d;
@@ -14,94 +48,83 @@ static int64_t difference(int64_t a, int64_t b)
 	return d;
 }
 
-/* The bucket of a delay from 0 to HIST_MAX_NS. */
-static size_t index_of(uint64_t ns)
+/* A bucket of this row is 1 << shift_of(row) wide. */
+static unsigned shift_of(unsigned row)
 {
-	if (ns < HIST_OCTAVE)
-		return (size_t)ns;
-
-	unsigned octave = 63 - (unsigned)__builtin_clzll(ns) - OCTAVE_BITS;
-
-	return ((size_t)octave << OCTAVE_BITS) + (size_t)(ns >> octave);
+	return row > 0 ? row - 1 : 0;
 }
 
-/* The lowest delay of a bucket. */
-static uint64_t start_of(size_t index)
+/* The number of a row's first bucket: its start in widths. */
+static uint64_t first_of(unsigned row, uint64_t min)
 {
-	if (index < HIST_OCTAVE)
-		return index;
-
-	unsigned octave = (unsigned)(index >> OCTAVE_BITS) - 1;
-
-	return (uint64_t)(HIST_OCTAVE + index % HIST_OCTAVE) << octave;
+	return (min >> shift_of(row)) + (row > 0 ? HIST_OCTAVE : 0);
 }
 
-/* Within 0 to HIST_MAX_NS. */
-static uint64_t clamp(int64_t ns)
+/* The last row whose first bucket is not above value. */
+static unsigned row_of(uint64_t value, uint64_t min)
 {
-	if (ns < 0)
+	uint64_t above = value - min;
+
+	if (above < HIST_OCTAVE)
 		return 0;
-	return ns > HIST_MAX_NS ? (uint64_t)HIST_MAX_NS : (uint64_t)ns;
+
+	/* Rows begin at multiples of their width, so up to one width nearer
+	 * to the minimum than this distance tells. */
+	unsigned next = top_bit(above) - HIST_OCTAVE_BITS + 1;
+
+	return (value >> next) - (min >> next) < HIST_OCTAVE ? next : next + 1;
 }
 
-static void add_saturated(uint64_t *sum, uint64_t n)
+static void count_in(struct hist *h, unsigned row, uint64_t value, uint64_t n)
 {
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
+	unsigned slot = (value >> shift_of(row)) % HIST_OCTAVE;
+
+	h->used[row] |= UINT64_C(1) << slot;
+	h->bucket[row][slot] += n;
 }
 
-/* The mean of a bucket's values, from the base. */
-static uint64_t mean_of(const struct hist *h, size_t index)
+/* Takes from a row what, by the new minimum, belongs to wider ones. */
+static void lift(struct hist *h, unsigned row, uint64_t old_min, uint64_t min)
 {
-	const struct hist_bucket *b = &h->bucket[index];
+	uint64_t first = first_of(row, old_min);
 
-	return start_of(index) + b->above_ns / b->count;
-}
+	for (uint64_t left = h->used[row]; left != 0; left &= left - 1) {
+		unsigned slot = (unsigned)__builtin_ctzll(left);
+		uint64_t number = first + (slot - first) % HIST_OCTAVE;
+		uint64_t start = number << shift_of(row);
+		unsigned to = row_of(start, min);
 
-/* Moves a bucket's values up by fall_ns, as one lump. */
-static void move_bucket(struct hist *h, size_t index, int64_t fall_ns)
-{
-	struct hist_bucket b = h->bucket[index];
-	uint64_t mean_ns = start_of(index) + b.above_ns / b.count;
-	uint64_t rest_ns = b.above_ns % b.count;
-	uint64_t to_ns = clamp((int64_t)mean_ns > HIST_MAX_NS - fall_ns
-				       ? HIST_MAX_NS
-				       : (int64_t)mean_ns + fall_ns);
-	size_t to = index_of(to_ns);
-	uint64_t above_ns;
-
-	h->bucket[index] = (struct hist_bucket){ 0 };
-	if (__builtin_mul_overflow(to_ns - start_of(to), b.count, &above_ns))
-		above_ns = UINT64_MAX;
-	h->bucket[to].count += b.count;
-	add_saturated(&h->bucket[to].above_ns, above_ns);
-	add_saturated(&h->bucket[to].above_ns, rest_ns);
-}
-
-/* The base becomes base_ns, which is lower.  From the top on, so that no
- * bucket moves twice. */
-static void rebase(struct hist *h, int64_t base_ns)
-{
-	int64_t fall_ns = difference(h->base_ns, base_ns);
-
-	if (fall_ns > HIST_MAX_NS)
-		fall_ns = HIST_MAX_NS;
-	for (size_t i = HIST_BUCKETS; i-- > 0;) {
-		if (h->bucket[i].count > 0)
-			move_bucket(h, i, fall_ns);
+		if (to == row)
+			continue;
+		count_in(h, to, start, h->bucket[row][slot]);
+		h->bucket[row][slot] = 0;
+		h->used[row] &= ~(UINT64_C(1) << slot);
 	}
-	h->base_ns = base_ns;
 }
 
-/* A new lowest value.  The base goes further down than that by as much as it
- * fell, so that a drifting clock costs little. */
+/* A new lowest value.  A row ends at a multiple of twice its width, so those
+ * wider than the highest bit that changes keep what they have.  Wide rows go
+ * first, which makes room for what comes from below. */
 static void lower(struct hist *h, int64_t value_ns)
 {
-	int64_t fall_ns = difference(h->base_ns, value_ns);
-	int64_t margin_ns = fall_ns < HIST_BASE_NS ? fall_ns : HIST_BASE_NS;
+	uint64_t old_min = unsigned_of(h->min_ns);
+	uint64_t min = unsigned_of(value_ns);
+	unsigned row = top_bit(old_min ^ min);
 
-	rebase(h, value_ns < INT64_MIN + margin_ns ? INT64_MIN
-						   : value_ns - margin_ns);
+	if (row >= HIST_ROWS)
+		row = HIST_ROWS - 1;
+	do
+		lift(h, row, old_min, min);
+	while (row-- > 0);
+	h->min_ns = value_ns;
+}
+
+static void add_to_sum(struct hist *h, int64_t n)
+{
+	if (h->sum_ns == INT64_MAX || h->sum_ns == INT64_MIN)
+		return;
+	if (__builtin_add_overflow(h->sum_ns, n, &h->sum_ns))
+		h->sum_ns = n < 0 ? INT64_MIN : INT64_MAX;
 }
 
 void hist_init(struct hist *h)
@@ -112,57 +135,36 @@ void hist_init(struct hist *h)
 void hist_add(struct hist *h, int64_t value_ns)
 {
 	if (h->count == 0) {
-		h->base_ns = value_ns;
 		h->min_ns = value_ns;
 		h->max_ns = value_ns;
 		h->first_ns = value_ns;
 	}
-	if (value_ns < h->base_ns)
-		lower(h, value_ns);
 	if (value_ns < h->min_ns)
-		h->min_ns = value_ns;
+		lower(h, value_ns);
 	if (value_ns > h->max_ns)
 		h->max_ns = value_ns;
 
-	uint64_t ns = clamp(difference(value_ns, h->base_ns));
-	int64_t from_first_ns = difference(value_ns, h->first_ns);
-	size_t i = index_of(ns);
+	uint64_t value = unsigned_of(value_ns);
 
 	h->count++;
-	h->bucket[i].count++;
-	add_saturated(&h->bucket[i].above_ns, ns - start_of(i));
-	if (__builtin_add_overflow(h->sum_ns, from_first_ns, &h->sum_ns))
-		h->sum_ns = from_first_ns < 0 ? INT64_MIN : INT64_MAX;
-}
-
-/* Within what was really seen. */
-static int64_t bounded(const struct hist *h, int64_t delay_ns)
-{
-	int64_t largest_ns = difference(h->max_ns, h->min_ns);
-
-	if (delay_ns < 0)
-		return 0;
-	return delay_ns < largest_ns ? delay_ns : largest_ns;
+	count_in(h, row_of(value, unsigned_of(h->min_ns)), value, 1);
+	add_to_sum(h, difference(value_ns, h->first_ns));
 }
 
 int64_t hist_quantile(const struct hist *h, unsigned permille)
 {
-	uint64_t above =
-		h->count / 1000 * permille + h->count % 1000 * permille / 1000;
+	int64_t largest_ns = difference(h->max_ns, h->min_ns);
+	uint64_t rank = rank_of(h->count, permille);
 	uint64_t seen = 0;
+	struct hist_bin bin = { 0 };
+	size_t at = 0;
 
-	if (permille >= 1000 || h->count == 0)
-		return h->count == 0 ? 0 : difference(h->max_ns, h->min_ns);
-	/* nearest rank: count * permille / 1000, rounded up, at least 1 */
-	if (h->count % 1000 * permille % 1000 > 0 || above == 0)
-		above++;
-	for (size_t i = 0; i < HIST_BUCKETS; i++) {
-		seen += h->bucket[i].count;
-		if (seen >= above)
-			return bounded(h, (int64_t)mean_of(h, i) -
-						  (h->min_ns - h->base_ns));
-	}
-	return difference(h->max_ns, h->min_ns);
+	if (rank >= h->count)
+		return largest_ns;
+	while (seen < rank && hist_next(h, &at, &bin))
+		seen += bin.count;
+	return clamped(bin.low_ns + (bin.high_ns - 1 - bin.low_ns) / 2, 0,
+		       largest_ns);
 }
 
 int64_t hist_mean(const struct hist *h)
@@ -170,28 +172,38 @@ int64_t hist_mean(const struct hist *h)
 	if (h->count == 0)
 		return 0;
 
-	int64_t mean_ns = h->sum_ns / (int64_t)h->count;
+	int64_t count = saturated(h->count);
+	int64_t from_first_ns =
+		h->sum_ns / count - (h->sum_ns % count < 0 ? 1 : 0);
+	int64_t lowest_ns = difference(h->min_ns, h->first_ns);
 
-	return bounded(h,
-		       difference(mean_ns, difference(h->min_ns, h->first_ns)));
+	return clamped(difference(from_first_ns, lowest_ns), 0,
+		       difference(h->max_ns, h->min_ns));
 }
 
 bool hist_next(const struct hist *h, size_t *at, struct hist_bin *bin)
 {
-	int64_t below_ns = h->min_ns - h->base_ns;
+	uint64_t min = unsigned_of(h->min_ns);
 
-	while (*at < HIST_BUCKETS && h->bucket[*at].count == 0)
+	for (; *at < (size_t)HIST_ROWS * HIST_OCTAVE; (*at)++) {
+		unsigned row = (unsigned)(*at / HIST_OCTAVE);
+		uint64_t number = first_of(row, min) + *at % HIST_OCTAVE;
+		uint64_t count = h->bucket[row][number % HIST_OCTAVE];
+
+		if (count == 0)
+			continue;
+
+		uint64_t low = (number << shift_of(row)) - min;
+		uint64_t last = low + ((UINT64_C(1) << shift_of(row)) - 1);
+
+		*bin = (struct hist_bin){
+			.low_ns = saturated(low),
+			.high_ns = last < INT64_MAX ? (int64_t)last + 1
+						    : INT64_MAX,
+			.count = count,
+		};
 		(*at)++;
-	if (*at >= HIST_BUCKETS)
-		return false;
-
-	int64_t low_ns = (int64_t)start_of(*at) - below_ns;
-
-	*bin = (struct hist_bin){
-		.low_ns = low_ns > 0 ? low_ns : 0,
-		.high_ns = (int64_t)start_of(*at + 1) - below_ns,
-		.count = h->bucket[*at].count,
-	};
-	(*at)++;
-	return true;
+		return true;
+	}
+	return false;
 }

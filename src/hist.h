@@ -1,12 +1,13 @@
 /*
- * hist: delays above the lowest one, in a log-linear histogram of bounded
- * size.  Pure; one thread adds, and reads or hands it on when it is done.
+ * hist: values of any sign in a log-linear histogram of bounded size, asked
+ * for as delays above the lowest of them (RFC 5481 4.2, packet delay
+ * variation), which is only known at the end: transit times by two clocks that
+ * may be hours apart, or drift.  Pure: nothing here reads a clock, allocates
+ * or locks.  One thread adds and reads, or hands it on when it is done.
  *
- * What is added are transit times by two clocks that need not agree (RFC 5481
- * 4.2: packet delay variation), so the lowest value is only known at the end.
- * Buckets are relative to a base at or closely below the lowest value so far;
- * when the lowest falls below it, all are put in new buckets.  A bucket keeps
- * the mean of its values exactly, so that moving it costs no accuracy.
+ * Quantiles are by nearest rank: of n values the one that stands at place
+ * n * permille / 1000, rounded up, at least 1, when they are sorted: the
+ * smallest that at least permille/1000 of them do not exceed.
  */
 #ifndef HIST_H
 #define HIST_H
@@ -15,51 +16,56 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Buckets an octave: a bucket is this part of its values wide at most (0.8 %),
- * or 1 ns.  That, and HIST_BASE_NS / HIST_OCTAVE, is the error of a quantile
- * as long as the lowest value holds; values that were added before it fell by
- * more than their own size are known to three buckets' widths. */
-#define HIST_OCTAVE 128
-/* The base lies at most this far below the lowest value. */
-#define HIST_BASE_NS 4096
-/* Larger values (18 minutes) count as this one. */
-#define HIST_MAX_NS ((INT64_C(1) << 40) - 1)
-#define HIST_BUCKETS 4352
+/* Buckets an octave, a power of two; below that each ns has its own. */
+#define HIST_OCTAVE_BITS 6
+#define HIST_OCTAVE (1 << HIST_OCTAVE_BITS)
+/* A quantile is off by at most 1/126 of the exact value (0.8 %); short ones
+ * are exact. */
+#define HIST_ERROR_PART (2 * HIST_OCTAVE - 2)
 
-struct hist_bucket {
-	uint64_t count;
-	uint64_t above_ns; /* sum of what the values exceed its start by */
-};
-
-struct hist {
-	uint64_t count;
-	int64_t base_ns;
-	int64_t min_ns; /* exact, as added */
-	int64_t max_ns;
-	int64_t sum_ns; /* of value - first_ns; saturates */
-	int64_t first_ns;
-	struct hist_bucket bucket[HIST_BUCKETS];
-};
-
-/* A range of delays above the lowest one: low_ns <= delay < high_ns. */
+/* low_ns <= delay < high_ns; a high_ns of INT64_MAX is no limit. */
 struct hist_bin {
 	int64_t low_ns;
 	int64_t high_ns;
 	uint64_t count;
 };
 
-/* Nothing added; for memory that is not all 0 bytes. */
+/*
+ * A bucket of struct hist is a range of values, not of delays: from
+ * k * 2^j up to (k + 1) * 2^j.  So a lower minimum moves no bucket; those that
+ * are now finer than need be merge into the one twice as wide that holds them,
+ * which loses nothing else: however often and far the minimum falls, a bucket
+ * has counted exactly the values within it.
+ *
+ * There are HIST_OCTAVE buckets a row, as a ring that follows the minimum.
+ * Row 0 has those 1 ns wide at the minimum, row r those 2^(r-1) wide that
+ * begin HIST_OCTAVE of them above it; up to all of 64 bits, so that no value
+ * is too far away.  A new minimum looks at the buckets in use of those rows
+ * whose limits it changes: at few after a small fall, at worst at all.
+ */
+#define HIST_ROWS (64 - HIST_OCTAVE_BITS + 1)
+
+/* All 0 bytes is an empty one. */
+struct hist {
+	uint64_t count;
+	int64_t min_ns; /* exact, as added; so is max_ns */
+	int64_t max_ns;
+	int64_t first_ns;
+	int64_t sum_ns; /* of value - first_ns; stays at a limit once there */
+	uint64_t used[HIST_ROWS]; /* a bit for each bucket that is not empty */
+	uint64_t bucket[HIST_ROWS][HIST_OCTAVE];
+};
+
 void hist_init(struct hist *h);
-/* One more value, of any sign. */
+/* One more value, of any sign and size. */
 void hist_add(struct hist *h, int64_t value_ns);
-/* The delay above the lowest that at least permille/1000 of the values do not
- * exceed (nearest rank: the smallest such value); 0 of an empty one.  1000:
- * the exact largest one. */
+/* Delay above the lowest value; 0 of an empty one. */
 int64_t hist_quantile(const struct hist *h, unsigned permille);
-/* Mean delay above the lowest one. */
+/* Mean delay above the lowest value, rounded down; too near to first_ns when
+ * the sum is at a limit. */
 int64_t hist_mean(const struct hist *h);
-/* The next bin that holds something, from *at on (0 at first); false: there
- * is none. */
+/* The next bin that holds something, upwards from *at on (0 at first); false:
+ * there is none.  Delays above the lowest value. */
 bool hist_next(const struct hist *h, size_t *at, struct hist_bin *bin);
 
 #endif

@@ -22,7 +22,6 @@
 #define READ_BYTES_MIN 512
 /* UDP: the system's limit is usually lower, then the limit is granted. */
 #define RECEIVE_BUFFER_BYTES (4u * 1024 * 1024)
-#define GROUP_MAX 65535
 
 /* One accepted connection. */
 struct conn {
@@ -154,7 +153,6 @@ static void receive(struct conn *c, const struct opening *o,
 {
 	struct server *v = c->server;
 	struct stream *s = c->stream;
-	uint32_t streams = header->threads;
 	size_t counted = o->have;
 
 	if (o->first.kind == WIRE_TCP_LEGACY)
@@ -164,9 +162,7 @@ static void receive(struct conn *c, const struct opening *o,
 		counter_add(&s->io.calls, 1);
 		atomic_store(&s->start_ns, o->first_ns);
 	}
-	if (streams < 1 || streams > GROUP_MAX)
-		streams = 1;
-	if (report_add(v->report, s, s->conn.peer, streams) < 0) {
+	if (report_add(v->report, s, s->conn.peer, wire_streams(header)) < 0) {
 		log_error("no memory for a stream from %s port %u",
 			  s->conn.peer, s->conn.peer_port);
 		return;

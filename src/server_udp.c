@@ -16,9 +16,10 @@
 #define CARE_NS (20 * CLOCK_MS_NS)
 /* A server that ends after its last test answers markers for so long. */
 #define LINGER_NS (500 * CLOCK_MS_NS)
+/* A lowest one-way delay beyond this is one of clocks, not of a path. */
+#define TRIP_MAX_NS (10 * CLOCK_SECOND_NS)
 /* iperf 2.2, whose clients show the loss of enhanced reports only. */
 #define VERSION_2_2 0x00020002u
-#define GROUP_MAX 65535
 
 /* What a session has besides its protocol. */
 struct peer {
@@ -69,14 +70,6 @@ static int64_t to_monotonic(struct server_udp *u, int64_t stamp_ns)
 		stamp_compare(&u->line, (before_ns + clock_ns()) / 2, wall_ns);
 	}
 	return stamp_place(&u->line, stamp_ns);
-}
-
-static uint32_t group_size(const struct session *s)
-{
-	if (!s->has_client || s->client.threads < 1 ||
-	    s->client.threads > GROUP_MAX)
-		return 1;
-	return s->client.threads;
 }
 
 /* How long or how much the client says it will send. */
@@ -133,7 +126,8 @@ static bool add_stream(struct server_udp *u, struct session *s,
 		return false;
 	atomic_store(&p->stream->start_ns, arrival_ns);
 	memcpy(p->address, p->stream->conn.peer, sizeof(p->address));
-	if (report_add(u->report, p->stream, p->address, group_size(s)) < 0) {
+	if (report_add(u->report, p->stream, p->address,
+		       s->has_client ? wire_streams(&s->client) : 1) < 0) {
 		stream_free(p->stream);
 		p->stream = NULL;
 		return false;
@@ -245,6 +239,11 @@ static void gather(const struct server_udp *u, const struct session *s,
 			.mean_ns = t->sum_ns / (int64_t)t->count,
 			.max_ns = t->max_ns,
 		};
+	if (st->trip.known && (t->min_ns < 0 || t->min_ns > TRIP_MAX_NS))
+		stream_note(st,
+			    "trip times from %.3f ms on: the clocks of the two "
+			    "hosts don't agree",
+			    (double)t->min_ns / 1e6);
 	*b = (struct block_result){
 		.kernel_stamps = u->line.compared,
 		.drops_known = u->tells_drops,

@@ -283,8 +283,6 @@ int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out)
 		return -EINVAL;
 	out->flags = get32(p + CLIENT_FLAGS);
 	out->threads = get32_within(p, n, CLIENT_THREADS);
-	if (out->threads & THREADS_HAS_ID)
-		out->threads &= THREADS_MASK;
 	out->port = get32_within(p, n, CLIENT_PORT);
 	out->buflen = (int32_t)get32_within(p, n, CLIENT_BUFLEN);
 	out->winband = (int32_t)get32_within(p, n, CLIENT_WINBAND);
@@ -293,6 +291,14 @@ int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out)
 	if (out->has_ext)
 		get_extension(p, out);
 	return 0;
+}
+
+uint32_t wire_streams(const struct wire_client *c)
+{
+	uint32_t n = c->threads & THREADS_HAS_ID ? c->threads & THREADS_MASK
+						 : c->threads;
+
+	return n < 1 || n > WIRE_STREAMS_MAX ? 1 : n;
 }
 
 static void put_extension(uint8_t *p, const struct wire_client *in)

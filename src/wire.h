@@ -39,6 +39,7 @@
 #define WIRE_REPORT_LEGACY_BYTES 52
 #define WIRE_REPORT_BYTES 128
 #define WIRE_ACK_BYTES 28
+#define WIRE_STREAMS_MAX 65535
 
 /* How a client lays out its datagrams: told from its first one. */
 enum wire_layout {
@@ -58,7 +59,7 @@ struct wire_udp {
 /* The client header: base, and the extension where has_ext. */
 struct wire_client {
 	uint32_t flags;
-	uint32_t threads; /* -P */
+	uint32_t threads; /* -P; 2.2 may have a transfer's ID in it */
 	uint32_t port;
 	int32_t buflen;
 	int32_t winband; /* legacy: rate in bit/s (UDP) or window (TCP) */
@@ -130,6 +131,9 @@ uint32_t wire_flags(bool udp);
 /* The client header at p, n bytes of it there.  Fields that lie beyond n are
  * 0; -EINVAL when not even the flags are there. */
 int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out);
+/* How many streams the client's test has, for the sums of a report: 1 when it
+ * says none or more than WIRE_STREAMS_MAX. */
+uint32_t wire_streams(const struct wire_client *c);
 /* Writes the 60 bytes of base and extension (or the 24 of the base when
  * has_ext is clear).  Returns how many. */
 size_t wire_client_encode(uint8_t *p, const struct wire_client *in);

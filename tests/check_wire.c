@@ -122,7 +122,7 @@ static const struct tcp_row {
 	  { .flags = 0x44010080, .threads = 1, .port = 5415, .amount = 65536,
 	    EXT_2_2_N, .upper = 0x4400 } },
 	{ GOLDEN(tv78), WIRE_TCP_CLIENT, 64,
-	  { .flags = 0x40010080, .threads = 2, .port = 5413,
+	  { .flags = 0x40010080, .threads = 0x80200002, .port = 5413,
 	    .amount = 65536, EXT_2_2_N } },
 	{ GOLDEN(tv79), WIRE_TCP_CLIENT, 60,
 	  { .flags = 0x40010078, .threads = 1, .port = 5408, .amount = 65536,
@@ -319,6 +319,29 @@ static void same_report(const struct wire_report *a,
 	ck_assert_uint_eq(a->transit_count, b->transit_count);
 	ck_assert_uint_eq(a->pps, b->pps);
 }
+
+static const struct {
+	uint32_t threads;
+	uint32_t streams;
+} parallel[] = {
+	{ 0, 1 },
+	{ 1, 1 },
+	{ 128, 128 },
+	{ 65535, 65535 },
+	{ 65536, 1 },
+	{ 0x7fffffff, 1 },
+	{ 0x80200002, 2 }, /* 2.2 with a transfer's ID */
+	{ 0xfff00080, 128 },
+	{ 0xffffffff, 1 },
+};
+
+START_TEST(tells_the_number_of_streams)
+{
+	struct wire_client c = { .threads = parallel[_i].threads };
+
+	ck_assert_uint_eq(wire_streams(&c), parallel[_i].streams);
+}
+END_TEST
 
 START_TEST(decodes_a_tcp_client_header)
 {
@@ -1228,6 +1251,8 @@ static TCase *client_case(void)
 {
 	TCase *tc = tcase_create("client");
 
+	tcase_add_loop_test(tc, tells_the_number_of_streams, 0,
+			    sizeof(parallel) / sizeof(parallel[0]));
 	tcase_add_loop_test(tc, decodes_a_tcp_client_header, 0,
 			    COUNT(tcp_rows));
 	tcase_add_loop_test(tc, encodes_a_tcp_client_header, 0,
