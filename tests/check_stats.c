@@ -1013,6 +1013,200 @@ START_TEST(jitter_survives_absurd_stamps)
 }
 END_TEST
 
+/* A sender's clock that is set by so much at number 500 of 1000. */
+static const int64_t clock_steps_ns[] = {
+	-INT64_C(3600000000000), -INT64_C(1000000000),   -50 * MS, -3 * MS,
+	INT64_C(1500000000),     INT64_C(3600000000000),
+};
+
+START_TEST(a_step_of_the_senders_clock_changes_no_figure)
+{
+	struct stats_rx *rx = new_rx(0, LATE_NS);
+	struct stats_delay delay;
+
+	for (int64_t i = 0; i < 1000; i++) {
+		int64_t step_ns = i < 500 ? 0 : clock_steps_ns[_i];
+
+		/* delays of 100 and 110 us by turns */
+		stats_rx_add(rx, i, BYTES, MS * i + step_ns,
+			     MS * i + 100000 + (i % 2) * 10000);
+	}
+	ck_assert_uint_eq(snap(rx).clock_steps, 1);
+	ck_assert_int_le(llabs(snap(rx).jitter_ns - 10000), 1000);
+	ck_assert_int_le(snap(rx).jitter_max_ns, 10000);
+	stats_rx_delay(rx, &delay);
+	/* the step itself hides one difference of 10 us */
+	ck_assert_int_le(delay.max_ns, 20000);
+	stats_rx_free(rx);
+}
+END_TEST
+
+/* What looks like a step but is a path or a pause. */
+START_TEST(pauses_and_queues_are_no_step)
+{
+	struct stats_rx *rx = new_rx(0, LATE_NS);
+
+	add(rx, 0, 0);
+	/* a pause of the sender of 3 s */
+	stats_rx_add(rx, 1, BYTES, 3000 * MS, 3000 * MS);
+	/* 500 ms in a queue, and the next one out of it at once */
+	stats_rx_add(rx, 2, BYTES, 3001 * MS, 3501 * MS);
+	stats_rx_add(rx, 3, BYTES, 3002 * MS, 3501 * MS);
+	/* the queue has drained while the sender paused for 900 ms */
+	stats_rx_add(rx, 4, BYTES, 3902 * MS, 3902 * MS);
+	/* late ones carry older stamps */
+	add(rx, 7, 3910 * MS);
+	stats_rx_add(rx, 5, BYTES, 3903 * MS, 3911 * MS);
+	/* numbers are missing over 5 s */
+	stats_rx_add(rx, 1000, BYTES, 9000 * MS, 9000 * MS);
+	ck_assert_uint_eq(snap(rx).clock_steps, 0);
+	stats_rx_free(rx);
+}
+END_TEST
+
+START_TEST(tells_mean_and_largest_jitter)
+{
+	struct stats_rx *rx = new_rx(0, LATE_NS);
+	struct stats_snap s;
+
+	stats_rx_add(rx, 0, BYTES, 0, 0);
+	/* D of 1.6 ms: J is 100 us, then 93.75 us and 87.890625 us */
+	for (int64_t i = 1; i < 4; i++)
+		stats_rx_add(rx, i, BYTES, 0, 1600000);
+	s = snap(rx);
+	ck_assert_int_eq(s.jitter_max_ns, 100000);
+	ck_assert_int_le(llabs(s.jitter_ns - 87891), 1);
+	/* (0 + 100000 + 93750 + 87891) / 4 */
+	ck_assert_int_le(llabs(stats_jitter_mean(&s) - 70410), 1);
+	stats_rx_free(rx);
+}
+END_TEST
+
+START_TEST(tells_delay_above_the_lowest)
+{
+	struct stats_rx *rx = new_rx(0, LATE_NS);
+	struct stats_delay d;
+
+	stats_rx_delay(rx, &d);
+	ck_assert(!d.known);
+	/* 1000 datagrams with 0 to 999 times 10 us above 7 hours */
+	for (int64_t i = 0; i < 1000; i++)
+		stats_rx_add(rx, i, BYTES, 0,
+			     INT64_C(25200000000000) + i * 10000);
+	stats_rx_delay(rx, &d);
+	ck_assert(d.known);
+	ck_assert_uint_eq(d.count, 1000);
+	ck_assert_int_eq(d.max_ns, 9990000);
+	ck_assert_int_eq(d.mean_ns, 4995000);
+	ck_assert_double_eq_tol((double)d.p50_ns, 4990000, 4990000.0 / 126);
+	ck_assert_double_eq_tol((double)d.p99_ns, 9890000, 9890000.0 / 126);
+	ck_assert_double_eq_tol((double)d.p999_ns, 9980000, 9980000.0 / 126);
+	stats_rx_free(rx);
+}
+END_TEST
+
+/* Each row has the longest gap of its own time. */
+START_TEST(rows_have_their_own_longest_gap)
+{
+	struct stats_rx *rx = new_rx(0, LATE_NS);
+	struct stats_snap s;
+
+	add(rx, 0, 0);
+	add(rx, 6, 10 * MS); /* 5 are missing */
+	add(rx, 7, 500 * MS);
+	stats_rx_cut(rx, &s);
+	ck_assert_uint_eq(s.row_gap_max, 5);
+	ck_assert_int_eq(s.row_gap_max_ns, 10 * MS);
+	ck_assert_int_eq(s.row_gap_began_ns, 0);
+	add(rx, 10, 510 * MS); /* 2 are missing */
+	add(rx, 11, 900 * MS);
+	stats_rx_cut(rx, &s);
+	ck_assert_uint_eq(s.row_gap_max, 2);
+	ck_assert_uint_eq(s.gap_max, 5);
+	stats_rx_cut(rx, &s);
+	ck_assert_uint_eq(s.row_gap_max, 0);
+	add(rx, 13, 910 * MS);
+	add(rx, 14, 1500 * MS);
+	stats_rx_cut(rx, &s);
+	ck_assert_uint_eq(s.row_gap_max, 1);
+	stats_rx_free(rx);
+}
+END_TEST
+
+START_TEST(joined_rows_keep_the_longer_gap)
+{
+	struct stats_snap row = { .row_gap_max = 3,
+				  .row_gap_max_ns = 5,
+				  .row_gap_began_ns = 1 };
+	struct stats_snap other = { .row_gap_max = 4,
+				    .row_gap_max_ns = 2,
+				    .row_gap_began_ns = 9 };
+	struct stats_snap none = { .bytes = 0 };
+
+	stats_join_rows(&row, &none);
+	ck_assert_uint_eq(row.row_gap_max, 3);
+	stats_join_rows(&row, &other);
+	ck_assert_uint_eq(row.row_gap_max, 4);
+	ck_assert_int_eq(row.row_gap_max_ns, 2);
+	ck_assert_int_eq(row.row_gap_began_ns, 9);
+}
+END_TEST
+
+START_TEST(counts_what_the_socket_dropped)
+{
+	struct stats_rx *rx = new_rx(0, LATE_NS);
+
+	stats_rx_dropped(rx, 7, false);
+	stats_rx_dropped(rx, 2, true);
+	stats_rx_dropped(rx, 1, false);
+	ck_assert_uint_eq(snap(rx).socket_drops, 8);
+	ck_assert_uint_eq(snap(rx).shared_drops, 2);
+	stats_rx_free(rx);
+}
+END_TEST
+
+/* The ledger of what counts begins where -O ends. */
+START_TEST(starts_at_a_number_told_later)
+{
+	struct stats_rx *rx = new_rx(0, LATE_NS);
+
+	stats_rx_start(rx, 1000);
+	add(rx, 1002, 0);
+	add(rx, 1003, 500 * MS);
+	ck_assert_uint_eq(snap(rx).lost, 2);
+	ck_assert_uint_eq(snap(rx).packets, 2);
+	stats_rx_end(rx, 1010);
+	ck_assert_uint_eq(snap(rx).lost, 8);
+	stats_rx_free(rx);
+}
+END_TEST
+
+/* It turns out that number 0, which never came, was the first. */
+START_TEST(starts_at_zero_after_all)
+{
+	struct stats_rx *rx = new_rx(1, LATE_NS);
+
+	add(rx, 1, 0);
+	add(rx, 2, MS);
+	stats_rx_from_zero(rx);
+	ck_assert_uint_eq(snap(rx).lost, 1);
+	ck_assert_uint_eq(snap(rx).gaps, 1);
+	ck_assert_uint_eq(snap(rx).gap_max, 1);
+	stats_rx_from_zero(rx);
+	ck_assert_uint_eq(snap(rx).lost, 1);
+	/* too late, however soon */
+	add(rx, 0, 2 * MS);
+	ck_assert_uint_eq(snap(rx).packets, 2);
+	ck_assert_uint_eq(snap(rx).too_late, 1);
+	stats_rx_end(rx, 3);
+	ck_assert_uint_eq(
+		stats_sent(&(struct stats_snap){ .packets = snap(rx).packets,
+						 .lost = snap(rx).lost }),
+		3);
+	stats_rx_free(rx);
+}
+END_TEST
+
 static void expect_no_step_back(const struct stats_snap *now,
 				const struct stats_snap *before)
 {
@@ -1248,6 +1442,21 @@ static void add_jitter_tests(TCase *tc)
 	tcase_add_test(tc, jitter_survives_absurd_stamps);
 }
 
+static void add_delay_tests(TCase *tc)
+{
+	tcase_add_loop_test(tc, a_step_of_the_senders_clock_changes_no_figure,
+			    0,
+			    sizeof(clock_steps_ns) / sizeof(clock_steps_ns[0]));
+	tcase_add_test(tc, pauses_and_queues_are_no_step);
+	tcase_add_test(tc, tells_mean_and_largest_jitter);
+	tcase_add_test(tc, tells_delay_above_the_lowest);
+	tcase_add_test(tc, rows_have_their_own_longest_gap);
+	tcase_add_test(tc, joined_rows_keep_the_longer_gap);
+	tcase_add_test(tc, counts_what_the_socket_dropped);
+	tcase_add_test(tc, starts_at_a_number_told_later);
+	tcase_add_test(tc, starts_at_zero_after_all);
+}
+
 static void add_snapshot_tests(TCase *tc)
 {
 	tcase_add_loop_test(tc, rows_add_up, 0, COUNT(paths));
@@ -1272,6 +1481,7 @@ int main(void)
 
 	add_case(s, "ledger", add_ledger_tests);
 	add_case(s, "jitter", add_jitter_tests);
+	add_case(s, "delay", add_delay_tests);
 	add_case(s, "snapshots", add_snapshot_tests);
 
 	SRunner *sr = srunner_create(s);
