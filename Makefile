@@ -39,7 +39,7 @@ PURE_OBJECTS := $(filter $(PURE:%=$(BUILD)/src/%.o),$(OBJECTS))
 UNITS := $(patsubst tests/%.c,%,$(wildcard tests/check_*.c))
 UNIT_BINS := $(UNITS:%=$(BUILD)/tests/%)
 # Rooms that a test needs besides the pure ones and its own.
-NEEDS_check_report = clock log stream platform/$(PLATFORM)
+NEEDS_check_report = clock log sock stream platform/$(PLATFORM)
 NEEDS_check_sock = clock log platform/$(PLATFORM)
 RELAY = $(BUILD)/tests/relay
 E2E := $(sort $(wildcard tests/e2e/[0-9]*))

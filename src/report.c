@@ -17,6 +17,7 @@
 #define ID_CLASSIC 3
 #define ID_CLASSIC_TCP_SERVER 4
 #define ID_COUNTED 1
+#define ID_BITS 64
 
 /* A sum row that waits for the rows of some members. */
 struct pending {
@@ -31,7 +32,9 @@ struct group {
 	char key[OUT_ADDR_BYTES];
 	uint32_t expected;
 	uint32_t joined;
-	uint32_t ended;
+	uint32_t finished;    /* members whose totals are printed or left out */
+	uint32_t entries;     /* members that are still looked at */
+	uint32_t ended;       /* members in the total */
 	bool over;            /* the sum of its totals is printed */
 	bool no_result;       /* a stream found nobody: there is no sum */
 	struct out_conn conn; /* of its first stream */
@@ -74,7 +77,9 @@ struct report {
 	bool enhanced; /* an out shows what -e shows */
 	int64_t interval_ns;
 	int64_t short_ns;
-	int next_id; /* counted IDs */
+	int next_id;   /* counted IDs */
+	uint64_t *ids; /* classic IDs: a bit each, 1: taken */
+	size_t id_words;
 	struct entry *entries;
 	struct group *groups;
 
@@ -117,6 +122,7 @@ void report_free(struct report *r)
 		return;
 	pthread_cond_destroy(&r->changed);
 	pthread_mutex_destroy(&r->lock);
+	free(r->ids);
 	free(r);
 }
 
@@ -222,25 +228,52 @@ unsigned report_streams(struct report *r)
 	return n;
 }
 
+/* The lowest classic ID that is free from first on; ID_CLASSIC without
+ * memory. */
+static int take_id(struct report *r, unsigned first)
+{
+	unsigned id = first;
+
+	while (id / ID_BITS < r->id_words &&
+	       (r->ids[id / ID_BITS] & UINT64_C(1) << id % ID_BITS) != 0)
+		id++;
+	if (id / ID_BITS >= r->id_words) {
+		size_t words = r->id_words * 2 + 1;
+		uint64_t *ids = realloc(r->ids, words * sizeof(*ids));
+
+		if (ids == NULL)
+			return ID_CLASSIC;
+		memset(ids + r->id_words, 0,
+		       (words - r->id_words) * sizeof(*ids));
+		r->ids = ids;
+		r->id_words = words;
+	}
+	r->ids[id / ID_BITS] |= UINT64_C(1) << id % ID_BITS;
+	return (int)id;
+}
+
+static bool counts_ids(const struct report *r)
+{
+	return r->o->dialect == OUT_V21 || r->o->dialect == OUT_V22;
+}
+
 /* The classic styles give a stream the lowest free number, as descriptors
  * did; the later ones count on. */
 static int next_id(struct report *r)
 {
-	int id = r->o->side == OPTIONS_SERVER && !r->o->udp
-			 ? ID_CLASSIC_TCP_SERVER
-			 : ID_CLASSIC;
-	bool taken = true;
-
-	if (r->o->dialect == OUT_V21 || r->o->dialect == OUT_V22)
+	if (counts_ids(r))
 		return r->next_id++;
-	for (; taken; id++) {
-		taken = false;
-		for (struct entry *e = r->entries; e != NULL; e = e->next)
-			taken = taken || e->s->conn.id == id;
-		if (!taken)
-			return id;
-	}
-	return id;
+	return take_id(r, r->o->side == OPTIONS_SERVER && !r->o->udp
+				  ? ID_CLASSIC_TCP_SERVER
+				  : ID_CLASSIC);
+}
+
+static void free_id(struct report *r, int id)
+{
+	size_t word = (size_t)id / ID_BITS;
+
+	if (!counts_ids(r) && word < r->id_words)
+		r->ids[word] &= ~(UINT64_C(1) << (unsigned)id % ID_BITS);
 }
 
 /* The open group of this name, or a new one; NULL: no memory. */
@@ -263,6 +296,7 @@ static struct group *join_group(struct report *r, const struct entry *e)
 		r->groups = g;
 	}
 	g->joined++;
+	g->entries++;
 	return g;
 }
 
@@ -613,6 +647,8 @@ static void finish(struct report *r, struct entry *e, int64_t end_ns)
 	struct stats_snap snap;
 
 	e->finished = true;
+	if (e->group != NULL)
+		e->group->finished++;
 	if (e->s->no_result) {
 		if (e->group != NULL)
 			e->group->no_result = true;
@@ -700,15 +736,6 @@ static void print_sums(struct report *r, struct group *g)
 	}
 }
 
-static bool all_ended(const struct report *r, const struct group *g)
-{
-	for (const struct entry *e = r->entries; e != NULL; e = e->next) {
-		if (e->group == g && !e->finished)
-			return false;
-	}
-	return true;
-}
-
 static void print_total(struct report *r, struct group *g)
 {
 	struct record rec = {
@@ -746,7 +773,7 @@ static void follow_group(struct report *r, struct group *g)
 		return;
 	if (has_sums(g))
 		print_sums(r, g);
-	if (!all_ended(r, g))
+	if (g->finished < g->joined)
 		return;
 	if (has_sums(g) && !g->no_result)
 		print_total(r, g);
@@ -866,21 +893,15 @@ static void release(struct report *r)
 		if (e->s->has_report)
 			print_server_report(r, e);
 		*at = e->next;
+		free_id(r, e->s->conn.id);
+		if (e->group != NULL)
+			e->group->entries--;
 		atomic_store(&e->s->reported, true);
 		free(e);
 		pthread_mutex_lock(&r->lock);
 		r->streams--;
 		pthread_mutex_unlock(&r->lock);
 	}
-}
-
-static bool has_entries(const struct report *r, const struct group *g)
-{
-	for (const struct entry *e = r->entries; e != NULL; e = e->next) {
-		if (e->group == g)
-			return true;
-	}
-	return false;
 }
 
 static void free_groups(struct report *r)
@@ -890,7 +911,7 @@ static void free_groups(struct report *r)
 	while (*at != NULL) {
 		struct group *g = *at;
 
-		if (!g->over || has_entries(r, g)) {
+		if (!g->over || g->entries > 0) {
 			at = &g->next;
 			continue;
 		}

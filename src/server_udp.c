@@ -16,13 +16,28 @@
 #define CARE_NS (20 * CLOCK_MS_NS)
 /* A server that ends after its last test answers markers for so long. */
 #define LINGER_NS (500 * CLOCK_MS_NS)
+/* Peers that have not sent a second datagram: the oldest one makes room. */
+#define PENDING_MAX 1024
 /* A lowest one-way delay beyond this is one of clocks, not of a path. */
 #define TRIP_MAX_NS (10 * CLOCK_SECOND_NS)
 /* iperf 2.2, whose clients show the loss of enhanced reports only. */
 #define VERSION_2_2 0x00020002u
 
+/* The first datagram of a peer that has not sent a second one yet. */
+struct first {
+	struct wire_udp h;
+	uint32_t bytes;
+	int64_t arrival_ns;
+	bool omits; /* lies in what -O leaves out */
+};
+
 /* What a session has besides its protocol. */
 struct peer {
+	bool pending; /* one datagram came: nobody is told, and it costs little
+		       */
+	struct first first;
+	struct session *older; /* in the list of those pending */
+	struct session *newer;
 	struct stream *stream;   /* NULL once the report has its total */
 	struct udp_arrival last; /* whom to answer, and from where */
 	char address[OUT_ADDR_BYTES];
@@ -51,11 +66,14 @@ struct server_udp {
 	int64_t read_ns;        /* what arrived before then has been read */
 	int64_t care_ns;        /* when sessions are looked after next */
 	unsigned open;          /* sessions that are not over */
-	uint64_t crowds;        /* how often there were several of them */
-	bool tells_drops;       /* the socket counts what it drops */
-	uint32_t drops;         /* of the socket, as told last */
-	uint64_t drops_alone;   /* while one session was open: its own */
-	uint64_t drops_shared;  /* while several were */
+	struct session *oldest; /* of those pending */
+	struct session *newest;
+	unsigned pending;
+	uint64_t crowds;       /* how often there were several of them */
+	bool tells_drops;      /* the socket counts what it drops */
+	uint32_t drops;        /* of the socket, as told last */
+	uint64_t drops_alone;  /* while one session was open: its own */
+	uint64_t drops_shared; /* while several were */
 	uint8_t buf[RECEIVE_BYTES];
 };
 
@@ -169,6 +187,47 @@ static bool welcome(const struct server_udp *u, const struct udp_arrival *a)
 	return strcmp(address, u->serving) == 0;
 }
 
+static void append_pending(struct server_udp *u, struct session *s)
+{
+	struct peer *p = s->owner;
+
+	p->pending = true;
+	p->older = u->newest;
+	if (u->newest != NULL)
+		((struct peer *)u->newest->owner)->newer = s;
+	else
+		u->oldest = s;
+	u->newest = s;
+	u->pending++;
+}
+
+static void remove_pending(struct server_udp *u, struct session *s)
+{
+	struct peer *p = s->owner;
+
+	if (p->older != NULL)
+		((struct peer *)p->older->owner)->newer = p->newer;
+	else
+		u->oldest = p->newer;
+	if (p->newer != NULL)
+		((struct peer *)p->newer->owner)->older = p->older;
+	else
+		u->newest = p->older;
+	p->pending = false;
+	u->pending--;
+}
+
+static void drop_session(struct server_udp *u, struct session *s)
+{
+	struct peer *p = s->owner;
+
+	if (p->pending)
+		remove_pending(u, s);
+	free(p);
+	session_drop(u->sessions, s);
+}
+
+/* Somebody new.  It becomes a test with its second datagram. */
 static struct session *new_session(struct server_udp *u,
 				   const struct session_key *key,
 				   const struct udp_arrival *a,
@@ -179,17 +238,19 @@ static struct session *new_session(struct server_udp *u,
 
 	if (!session_opens(u->buf, a->bytes) || !welcome(u, a))
 		return NULL;
+	if (u->pending >= PENDING_MAX)
+		drop_session(u, u->oldest);
 	p = calloc(1, sizeof(*p));
 	s = p == NULL ? NULL : session_add(u->sessions, key);
-	if (s != NULL) {
-		s->owner = p;
-		if (begin_test(u, s, a, arrival_ns))
-			return s;
-		session_drop(u->sessions, s);
+	if (s == NULL) {
+		free(p);
+		log_error("no memory for another UDP session");
+		return NULL;
 	}
-	free(p);
-	log_error("no memory for another UDP session");
-	return NULL;
+	s->owner = p;
+	session_begin(s, u->buf, a->bytes, arrival_ns);
+	append_pending(u, s);
+	return s;
 }
 
 static void answer(struct server_udp *u, struct session *s)
@@ -334,6 +395,30 @@ static void count_marker(struct session *s, size_t bytes, int64_t arrival_ns,
 
 static void handle(struct server_udp *u, const struct udp_arrival *a);
 
+/* A second datagram, or the end marker, makes it a test; the first one is
+ * counted now.  False: it can't be had, and is forgotten. */
+static bool begin_pending(struct server_udp *u, struct session *s,
+			  const struct udp_arrival *a)
+{
+	struct peer *p = s->owner;
+	const struct first *f = &p->first;
+
+	if (!welcome(u, a)) {
+		drop_session(u, s);
+		return false;
+	}
+	if (!add_stream(u, s, a, s->base, s->first_ns)) {
+		log_error("no memory for another UDP session");
+		drop_session(u, s);
+		return false;
+	}
+	remove_pending(u, s);
+	stats_rx_add(f->omits && p->stream->omitted != NULL ? p->stream->omitted
+							    : p->stream->rx,
+		     f->h.seq, f->bytes, f->h.sent_ns, f->arrival_ns);
+	return true;
+}
+
 /* A new test from the address of a finished one. */
 static void renew(struct server_udp *u, struct session *s,
 		  const struct udp_arrival *a, int64_t arrival_ns)
@@ -344,8 +429,7 @@ static void renew(struct server_udp *u, struct session *s,
 		handle(u, a);
 		return;
 	}
-	free(s->owner);
-	session_drop(u->sessions, s);
+	drop_session(u, s);
 	log_error("no memory for another UDP session");
 }
 
@@ -410,6 +494,48 @@ static void resume(struct server_udp *u, struct session *s,
 	handle(u, a);
 }
 
+static void count(struct server_udp *u, struct session *s,
+		  const struct udp_arrival *a, const struct wire_udp *h,
+		  int64_t arrival_ns)
+{
+	if (s->ours && !s->greeted)
+		greet(u, s, a, h->sent_ns);
+	stats_rx_add(ledger_for(u, s, a, h, arrival_ns), h->seq,
+		     (uint32_t)a->bytes, h->sent_ns, arrival_ns);
+	if (s->phase == SESSION_SETTLING)
+		end_if_done(u, s, arrival_ns);
+}
+
+static void end_marker(struct server_udp *u, struct session *s,
+		       const struct udp_arrival *a, const struct wire_udp *h,
+		       int64_t arrival_ns)
+{
+	struct peer *p = s->owner;
+
+	(void)ledger_for(u, s, a, h, arrival_ns);
+	count_marker(s, a->bytes, arrival_ns, h);
+	atomic_store(&p->stream->ending, true);
+	end_if_done(u, s, arrival_ns);
+}
+
+/* The first datagram of a peer waits for the second. */
+static bool is_first(struct server_udp *u, struct session *s,
+		     const struct udp_arrival *a, const struct wire_udp *h,
+		     int64_t arrival_ns)
+{
+	struct peer *p = s->owner;
+
+	if (!p->pending || s->datagrams != 1 || h->seq < 0)
+		return false;
+	p->first = (struct first){
+		.h = *h,
+		.bytes = (uint32_t)a->bytes,
+		.arrival_ns = arrival_ns,
+		.omits = session_omits(s, u->buf, a->bytes, h, arrival_ns),
+	};
+	return true;
+}
+
 static void handle(struct server_udp *u, const struct udp_arrival *a)
 {
 	int64_t arrival_ns = to_monotonic(u, a->stamp_ns);
@@ -431,31 +557,27 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 		return;
 
 	struct peer *p = s->owner;
-
 	bool was_ours = s->ours;
 	enum session_verdict verdict =
 		session_see(s, u->buf, a->bytes, arrival_ns, wall_ns, &h);
 
 	p->last = *a;
-	if (p->stream != NULL)
+	if (verdict == SESSION_DATA || verdict == SESSION_MARKER) {
+		if (is_first(u, s, a, &h, arrival_ns) ||
+		    (p->pending && !begin_pending(u, s, a)))
+			return;
 		charge_drops(u, p);
-	/* number 0, which tells that it is one of ours, may have been lost */
-	if (s->ours && !was_ours && p->stream != NULL)
-		stats_rx_from_zero(stream_rx(p->stream));
+		/* number 0, which tells that it is one of ours, may have been
+		 * lost */
+		if (s->ours && !was_ours)
+			stats_rx_from_zero(stream_rx(p->stream));
+	}
 	switch (verdict) {
 	case SESSION_DATA:
-		if (s->ours && !s->greeted)
-			greet(u, s, a, h.sent_ns);
-		stats_rx_add(ledger_for(u, s, a, &h, arrival_ns), h.seq,
-			     (uint32_t)a->bytes, h.sent_ns, arrival_ns);
-		if (s->phase == SESSION_SETTLING)
-			end_if_done(u, s, arrival_ns);
+		count(u, s, a, &h, arrival_ns);
 		break;
 	case SESSION_MARKER:
-		(void)ledger_for(u, s, a, &h, arrival_ns);
-		count_marker(s, a->bytes, arrival_ns, &h);
-		atomic_store(&p->stream->ending, true);
-		end_if_done(u, s, arrival_ns);
+		end_marker(u, s, a, &h, arrival_ns);
 		break;
 	case SESSION_REPEAT:
 		answer(u, s);
@@ -485,9 +607,9 @@ static void care_for(struct session *s, void *arg)
 	if (p->stream != NULL) {
 		stats_rx_settle(stream_rx(p->stream), c->now_ns);
 		end_if_done(c->u, s, c->now_ns);
-	} else if (session_forget(s, c->now_ns)) {
-		free(p);
-		session_drop(c->u->sessions, s);
+	} else if (session_forget(s, c->now_ns) ||
+		   (p->pending && session_done(s, false, c->now_ns))) {
+		drop_session(c->u, s);
 	}
 }
 

@@ -129,7 +129,7 @@ bool session_opens(const uint8_t *p, size_t n)
 	enum wire_layout layout;
 	struct wire_udp h;
 
-	return wire_udp_layout(p, n, &layout) == 0 &&
+	return wire_udp_stamped(p, n) && wire_udp_layout(p, n, &layout) == 0 &&
 	       wire_udp_decode(p, n, layout, &h) == 0 && h.seq >= 0;
 }
 

@@ -240,6 +240,11 @@ int wire_udp_decode(const uint8_t *p, size_t n, enum wire_layout layout,
 	return 0;
 }
 
+bool wire_udp_stamped(const uint8_t *p, size_t n)
+{
+	return n >= WIRE_UDP_LEGACY_BYTES && get32(p + 8) < USEC_PER_SEC;
+}
+
 void wire_udp_encode(uint8_t *p, enum wire_layout layout,
 		     const struct wire_udp *in)
 {

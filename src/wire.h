@@ -122,6 +122,9 @@ int wire_udp_layout(const uint8_t *p, size_t n, enum wire_layout *layout);
 /* 0, or -EINVAL when n is too short for the layout's header. */
 int wire_udp_decode(const uint8_t *p, size_t n, enum wire_layout layout,
 		    struct wire_udp *out);
+/* Can the stamp of this datagram be one?  Its microseconds are below a million,
+ * which those of strangers seldom are. */
+bool wire_udp_stamped(const uint8_t *p, size_t n);
 /* Writes the 16 bytes of the modern header (or the 12 of the legacy one). */
 void wire_udp_encode(uint8_t *p, enum wire_layout layout,
 		     const struct wire_udp *in);
