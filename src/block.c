@@ -9,27 +9,45 @@
 #define HEAD_BYTES 16
 #define FIELD_BYTES 8
 #define SUM_BYTES 4
-#define LENGTH_MAX 4096
+#define MAGIC_BYTES 4
+#define LENGTH_END 8 /* what tells the length ends here */
+/* What two years are less than, ns. */
+#define TIME_MAX_NS (INT64_C(1) << 56)
+/* Any two stamps of the wire are closer than that, ns. */
+#define TRIP_MAX_NS (INT64_C(1) << 62)
+/* A datagram is shorter. */
+#define DATAGRAM_MAX 65535
 /* CRC-32C (RFC 3720 12.1), reflected. */
 #define CRC_POLYNOMIAL 0x82f63b78u
 
 /* What a field may hold. */
 enum kind {
-	FLAGS,
-	COUNT,    /* below 2^63 */
-	DURATION, /* ns, not negative */
-	SIGNED,   /* ns */
+	FLAGS, /* which of them are set */
+	COUNT, /* below 2^63 */
+	TIME,  /* of the test itself: 0 to TIME_MAX_NS */
+	DELAY, /* between stamps: 0 or more ns */
+	TRIP,  /* between two clocks: within TRIP_MAX_NS */
 };
 
-/* The fields in the order of the wire: append only. */
+/* Stands where no flag tells whether a field is known. */
+#define ALWAYS SIZE_MAX
+
+/* The fields in the order of the wire: append only, and with a flag that says
+ * that they are known, the same for those that come together. */
 static const struct {
 	enum kind kind;
 	size_t offset;
+	size_t known; /* offset of the flag */
 } fields[] = {
-	{ FLAGS, 0 },
+	{ FLAGS, 0, ALWAYS },
 #define FIELD(kind, name)                                                      \
 	{                                                                      \
-		kind, offsetof(struct block_result, name)                      \
+		kind, offsetof(struct block_result, name), ALWAYS              \
+	}
+#define KNOWN_BY(flag, kind, name)                                             \
+	{                                                                      \
+		kind, offsetof(struct block_result, name),                     \
+			offsetof(struct block_result, flag)                    \
 	}
 	FIELD(COUNT, bytes),
 	FIELD(COUNT, packets),
@@ -45,30 +63,32 @@ static const struct {
 	FIELD(COUNT, buffer_asked),
 	FIELD(COUNT, buffer_granted),
 	FIELD(COUNT, omit_from),
-	FIELD(DURATION, omitted_ns),
-	FIELD(DURATION, duration_ns),
-	FIELD(DURATION, gap_max_ns),
-	FIELD(DURATION, gap_began_ns),
-	FIELD(DURATION, jitter_ns),
-	FIELD(DURATION, jitter_mean_ns),
-	FIELD(DURATION, jitter_max_ns),
-	FIELD(DURATION, delay_mean_ns),
-	FIELD(DURATION, delay_p50_ns),
-	FIELD(DURATION, delay_p99_ns),
-	FIELD(DURATION, delay_p999_ns),
-	FIELD(DURATION, delay_max_ns),
-	FIELD(SIGNED, trip_min_ns),
-	FIELD(SIGNED, trip_mean_ns),
-	FIELD(SIGNED, trip_max_ns),
-	FIELD(DURATION, cpu_user_ns),
-	FIELD(DURATION, cpu_system_ns),
+	FIELD(TIME, omitted_ns),
+	FIELD(TIME, duration_ns),
+	FIELD(TIME, gap_max_ns),
+	FIELD(TIME, gap_began_ns),
+	FIELD(DELAY, jitter_ns),
+	FIELD(DELAY, jitter_mean_ns),
+	FIELD(DELAY, jitter_max_ns),
+	KNOWN_BY(delay_known, DELAY, delay_mean_ns),
+	KNOWN_BY(delay_known, DELAY, delay_p50_ns),
+	KNOWN_BY(delay_known, DELAY, delay_p99_ns),
+	KNOWN_BY(delay_known, DELAY, delay_p999_ns),
+	KNOWN_BY(delay_known, DELAY, delay_max_ns),
+	KNOWN_BY(trip_known, TRIP, trip_min_ns),
+	KNOWN_BY(trip_known, TRIP, trip_mean_ns),
+	KNOWN_BY(trip_known, TRIP, trip_max_ns),
+	KNOWN_BY(cpu_known, TIME, cpu_user_ns),
+	KNOWN_BY(cpu_known, TIME, cpu_system_ns),
 #undef FIELD
+#undef KNOWN_BY
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 #define RESULT_BYTES (HEAD_BYTES + FIELDS * FIELD_BYTES + SUM_BYTES)
 
-_Static_assert(RESULT_BYTES <= BLOCK_RESULT_BYTES, "room of the caller");
+_Static_assert(RESULT_BYTES == BLOCK_RESULT_BYTES, "what the header says");
+_Static_assert(RESULT_BYTES <= BLOCK_LENGTH_MAX, "room of who reads");
 
 /* The bits of the first field. */
 static const size_t flags[] = {
@@ -112,7 +132,7 @@ static uint32_t crc32c(const uint8_t *p, size_t n)
 
 static size_t seal(uint8_t *p, uint32_t magic, size_t length, uint64_t nonce)
 {
-	put(p, magic, 4);
+	put(p, magic, MAGIC_BYTES);
 	put(p + 4, BLOCK_VERSION, 2);
 	put(p + 6, length, 2);
 	put(p + 8, nonce, 8);
@@ -120,22 +140,49 @@ static size_t seal(uint8_t *p, uint32_t magic, size_t length, uint64_t nonce)
 	return length;
 }
 
+/* The length that a block with this magic states in its first LENGTH_END
+ * bytes; 0: it is none. */
+static size_t stated(const uint8_t *p, uint32_t magic)
+{
+	size_t length = (size_t)get(p + 6, 2);
+
+	if (get(p, MAGIC_BYTES) != magic || get(p + 4, 2) == 0 ||
+	    length < HEAD_BYTES + SUM_BYTES || length > BLOCK_LENGTH_MAX ||
+	    (length - HEAD_BYTES - SUM_BYTES) % FIELD_BYTES != 0)
+		return 0;
+	return length;
+}
+
 /* The length of a block with this magic that is whole; 0: it is none. */
 static size_t whole(const uint8_t *p, size_t n, uint32_t magic)
 {
-	if (n < HEAD_BYTES + SUM_BYTES || get(p, 4) != magic ||
-	    get(p + 4, 2) == 0)
+	if (n < LENGTH_END)
 		return 0;
 
-	size_t length = (size_t)get(p + 6, 2);
+	size_t length = stated(p, magic);
 
-	if (length < HEAD_BYTES + SUM_BYTES || length > LENGTH_MAX ||
-	    length > n || (length - HEAD_BYTES - SUM_BYTES) % FIELD_BYTES != 0)
-		return 0;
-	if (get(p + length - SUM_BYTES, SUM_BYTES) !=
-	    crc32c(p, length - SUM_BYTES))
+	if (length == 0 || length > n ||
+	    get(p + length - SUM_BYTES, SUM_BYTES) !=
+		    crc32c(p, length - SUM_BYTES))
 		return 0;
 	return length;
+}
+
+/* How many more bytes the block that begins here wants at least; 0: none
+ * begins here, or it is there. */
+static size_t wanting(const uint8_t *p, size_t n, uint32_t magic)
+{
+	uint8_t begin[MAGIC_BYTES];
+
+	put(begin, magic, MAGIC_BYTES);
+	if (memcmp(p, begin, n < MAGIC_BYTES ? n : MAGIC_BYTES) != 0)
+		return 0;
+	if (n < LENGTH_END)
+		return HEAD_BYTES + SUM_BYTES - n;
+
+	size_t length = stated(p, magic);
+
+	return length > n ? length - n : 0;
 }
 
 size_t block_hello_encode(uint8_t *p, uint64_t nonce)
@@ -189,21 +236,55 @@ size_t block_result_encode(uint8_t *p, const struct block_result *r,
 	return seal(p, MAGIC_RESULT, RESULT_BYTES, nonce);
 }
 
-/* Can these figures be true together? */
-static bool plausible(const struct block_result *r)
+static bool in_range(enum kind kind, uint64_t v)
 {
-	return r->late <= r->packets && r->gap_max <= r->lost &&
-	       r->gaps <= r->lost && (r->gap_max > 0) == (r->lost > 0) &&
-	       r->packets <= INT64_MAX - r->lost &&
-	       r->jitter_ns <= r->jitter_max_ns &&
+	switch (kind) {
+	case FLAGS:
+		return true; /* a later version may have more of them */
+	case COUNT:
+	case DELAY:
+		return v <= INT64_MAX;
+	case TIME:
+		return v <= TIME_MAX_NS;
+	case TRIP:
+		return v + TRIP_MAX_NS <= 2 * (uint64_t)TRIP_MAX_NS;
+	}
+	return false;
+}
+
+/* Can these counts be true together? */
+static bool ledger_is_plausible(const struct block_result *r)
+{
+	return r->late <= r->packets && r->packets <= INT64_MAX - r->lost &&
+	       r->gaps <= r->lost && r->gap_max <= r->lost &&
+	       (r->gaps > 0) == (r->lost > 0) &&
+	       (r->gap_max > 0) == (r->lost > 0) &&
+	       (!r->udp || r->bytes / DATAGRAM_MAX < r->packets ||
+		r->bytes == 0);
+}
+
+/* Can these times be true together? */
+static bool times_are_plausible(const struct block_result *r)
+{
+	return r->jitter_ns <= r->jitter_max_ns &&
 	       r->jitter_mean_ns <= r->jitter_max_ns &&
 	       r->delay_p50_ns <= r->delay_p99_ns &&
 	       r->delay_p99_ns <= r->delay_p999_ns &&
 	       r->delay_p999_ns <= r->delay_max_ns &&
 	       r->delay_mean_ns <= r->delay_max_ns &&
 	       r->trip_min_ns <= r->trip_mean_ns &&
-	       r->trip_mean_ns <= r->trip_max_ns &&
-	       r->omitted_ns <= INT64_MAX - r->duration_ns;
+	       r->trip_mean_ns <= r->trip_max_ns;
+}
+
+/* How many of the given fields can be used: those that one flag makes known
+ * are all there, or none of them is. */
+static size_t usable(size_t given)
+{
+	if (given >= FIELDS)
+		return FIELDS;
+	while (given > 0 && fields[given].known == fields[given - 1].known)
+		given--;
+	return given;
 }
 
 int block_result_decode(const uint8_t *p, size_t n, uint64_t nonce,
@@ -214,21 +295,24 @@ int block_result_decode(const uint8_t *p, size_t n, uint64_t nonce,
 	if (length == 0 || get(p + 8, 8) != nonce)
 		return -EINVAL;
 
-	size_t given = (length - HEAD_BYTES - SUM_BYTES) / FIELD_BYTES;
+	size_t use = usable((length - HEAD_BYTES - SUM_BYTES) / FIELD_BYTES);
 	struct block_result out = { 0 };
 
-	for (size_t i = 0; i < FIELDS && i < given; i++) {
+	if (use == 0)
+		return -EINVAL;
+	for (size_t i = 0; i < use; i++) {
 		uint64_t v = get(p + HEAD_BYTES + i * FIELD_BYTES, FIELD_BYTES);
 
-		if (fields[i].kind == FLAGS) {
-			unpack_flags(&out, v);
-			continue;
-		}
-		if (fields[i].kind != SIGNED && v > INT64_MAX)
+		if (!in_range(fields[i].kind, v))
 			return -EINVAL;
-		memcpy((char *)&out + fields[i].offset, &v, sizeof(v));
+		if (fields[i].kind == FLAGS)
+			unpack_flags(&out, v);
+		else
+			memcpy((char *)&out + fields[i].offset, &v, sizeof(v));
 	}
-	if (!plausible(&out))
+	for (size_t i = use; i < FIELDS; i++)
+		memset((char *)&out + fields[i].known, 0, sizeof(bool));
+	if (!ledger_is_plausible(&out) || !times_are_plausible(&out))
 		return -EINVAL;
 	*r = out;
 	return 0;
@@ -236,12 +320,14 @@ int block_result_decode(const uint8_t *p, size_t n, uint64_t nonce,
 
 const uint8_t *block_find(const uint8_t *p, size_t n, size_t *left)
 {
-	for (size_t at = 0; at + HEAD_BYTES + SUM_BYTES <= n; at++) {
-		if (whole(p + at, n - at, MAGIC_RESULT) == 0)
-			continue;
-		*left = n - at;
-		return p + at;
-	}
 	*left = 0;
+	for (size_t at = 0; at < n; at++) {
+		if (whole(p + at, n - at, MAGIC_RESULT) > 0) {
+			*left = n - at;
+			return p + at;
+		}
+	}
+	for (size_t at = 0; at < n && *left == 0; at++)
+		*left = wanting(p + at, n - at, MAGIC_RESULT);
 	return NULL;
 }

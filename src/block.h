@@ -11,8 +11,9 @@
  *     16 fields of 8 bytes   length - 4 u32 checksum
  *
  * The nonce ties it to its test.  A later version may append fields: who
- * decodes reads those that it knows and skips the rest; what is missing stays
- * 0.  All is big-endian, signed numbers in two's complement.
+ * decodes reads those that it knows and skips the rest.  What a shorter one
+ * lacks is not known; what no flag says that of can't be lacking.  All is
+ * big-endian, signed numbers in two's complement.
  */
 #ifndef BLOCK_H
 #define BLOCK_H
@@ -23,10 +24,13 @@
 
 #define BLOCK_VERSION 1
 #define BLOCK_HELLO_BYTES 20
-#define BLOCK_RESULT_BYTES 292
+#define BLOCK_RESULT_BYTES 276
+/* No version is longer: the room of who reads one. */
+#define BLOCK_LENGTH_MAX 1024
 
-/* What a receiver of ours knows.  Counts are below 2^63, durations in ns and
- * not negative; trip times may be. */
+/* What a receiver of ours knows.  Counts are below 2^63.  Times are in ns and
+ * not negative, except those of a trip, which two clocks make; the test's own
+ * are at most 2^56 (two years), so that sums of many of them fit. */
 struct block_result {
 	bool udp;
 	bool kernel_stamps; /* arrivals were stamped by the kernel */
@@ -79,8 +83,9 @@ size_t block_result_encode(uint8_t *p, const struct block_result *r,
  * say what can't be. */
 int block_result_decode(const uint8_t *p, size_t n, uint64_t nonce,
 			struct block_result *r);
-/* Where a result begins in what a TCP server sent, with the bytes from there
- * on in *left; NULL: nowhere. */
+/* The first result in what a TCP server sent, with the bytes from there on in
+ * *left.  NULL: none is whole; then *left is how many more bytes the first one
+ * that has begun wants at least, 0 when none has. */
 const uint8_t *block_find(const uint8_t *p, size_t n, size_t *left);
 
 #endif
