@@ -424,7 +424,9 @@ static enum client_status verdict(const struct client *c)
 			worst = c->stream[i];
 		}
 	}
-	if (atomic_load(c->stop) != 0)
+	/* -t 0 ends that way */
+	if (atomic_load(c->stop) != 0 &&
+	    (c->o->time_ns > 0 || c->o->amount_bytes > 0))
 		return CLIENT_INTERRUPTED;
 	if (worst != NULL)
 		explain(c, worst, status);

@@ -18,6 +18,7 @@
 #include "wire.h"
 
 #define NSEC_PER_SEC 1000000000
+#define MIN_TIME_NS 1000000
 #define MAX_TIME_NS (INT64_C(21474836) * NSEC_PER_SEC)
 #define MIN_INTERVAL_NS 5000000            /* iperf 2.0.7 and later: 5 ms */
 #define MAX_RATE INT64_C(1000000000000000) /* 1 Pbit/s keeps pace exact */
@@ -123,9 +124,9 @@ static const struct row table[] = {
 	  AS_BOTH, OPT_WHOLE, FIELD(port), .min = 1, .max = 65535,
 	  .env = "IPERF_PORT" },
 	{ 't', { "time" }, "SEC",
-	  "client: how long to send (10); server: to serve",
-	  AS_BOTH, OPT_SECONDS, FIELD(time_ns), MARK(time_set), .min = 1,
-	  .max = MAX_TIME_NS, .env = "IPERF_TIME" },
+	  "send (10) or serve so long; 0: until stopped",
+	  AS_BOTH, OPT_ZERO_OR_SECONDS, FIELD(time_ns), MARK(time_set),
+	  .min = MIN_TIME_NS, .max = MAX_TIME_NS, .env = "IPERF_TIME" },
 	{ 'i', { "interval" }, "SEC", "a report row every SEC seconds; 0: none",
 	  AS_BOTH, OPT_ZERO_OR_SECONDS, FIELD(interval_ns),
 	  .min = MIN_INTERVAL_NS, .max = MAX_TIME_NS, .env = "IPERF_INTERVAL" },
@@ -963,6 +964,7 @@ static int check_udp(struct parser *p)
 {
 	const struct options *o = p->o;
 	const struct given *len = given(p, 'l'), *rate = given(p, 'b');
+	const struct given *amount = given(p, 'n');
 
 	if (!o->udp && o->rate.pps > 0)
 		return complain(p,
@@ -977,6 +979,13 @@ static int check_udp(struct parser *p)
 				"with UDP",
 				len->name, len->text, OPTIONS_UDP_LEN_MIN,
 				OPTIONS_UDP_LEN_MAX);
+	if (o->udp && o->amount_bytes > 0 &&
+	    o->amount_bytes < OPTIONS_UDP_LEN_MIN)
+		return complain(p,
+				"%s: \"%.200s\" is out of range: %d bytes at "
+				"least with UDP",
+				amount->name, amount->text,
+				OPTIONS_UDP_LEN_MIN);
 	return o->udp ? 0 : check_tcp(p);
 }
 
@@ -1034,7 +1043,8 @@ static int check_omit(struct parser *p)
 				"seconds",
 				g->name, g->text,
 				seconds(OPTIONS_OMIT_STEP_NS));
-	if (o->omit_ns > 0 && o->amount_bytes == 0 && o->omit_ns >= o->time_ns)
+	if (o->omit_ns > 0 && o->amount_bytes == 0 && o->time_ns > 0 &&
+	    o->omit_ns >= o->time_ns)
 		return complain(p,
 				"%s: \"%.200s\" is not below the time of the "
 				"test: %.10g seconds",

@@ -11,6 +11,9 @@
 
 /* A stream that has not begun is looked at this often. */
 #define LOOK_NS (50 * CLOCK_MS_NS)
+/* A UDP receiver's last row waits so long for an end marker that was lost:
+ * what is missing then belongs to it. */
+#define AWAIT_END_NS CLOCK_SECOND_NS
 /* A last row shorter than this part of an interval joins the one before. */
 #define SHORT_PART 20
 /* First numbers of streams: what a descriptor was in 2.0.x, or a count. */
@@ -58,7 +61,6 @@ struct entry {
 
 	int64_t start_ns;          /* 0: not yet */
 	uint64_t row;              /* index of the next interval row */
-	uint64_t split;            /* 1: the end of -O made one more row */
 	bool counts;               /* what -O leaves out is printed */
 	struct stats_snap printed; /* up to printed_ns */
 	int64_t printed_ns;
@@ -474,6 +476,13 @@ static void complete(const struct entry *e, struct record *rec)
 			rec->d.bytes, rec->end_ns - rec->start_ns);
 }
 
+/* The sum row that interval number row belongs to: where -O ends, an interval
+ * has two. */
+static uint64_t sum_key(const struct entry *e, uint64_t row)
+{
+	return 2 * row + (e->counts || e->s->omit_ns == 0 ? 1 : 0);
+}
+
 /* Prints the row of interval number row, which ended at end_ns. */
 static void print_row(struct report *r, struct entry *e, uint64_t row,
 		      const struct stats_snap *snap, int64_t end_ns)
@@ -491,7 +500,7 @@ static void print_row(struct report *r, struct entry *e, uint64_t row,
 	e->row = row + 1;
 	write_row(r, &rec);
 	if (has_sums(e->group))
-		add_to_sum(e->group, row + e->split, &rec);
+		add_to_sum(e->group, sum_key(e, row), &rec);
 }
 
 /* May the stream's end come so soon that it belongs to this row?  Then the
@@ -536,33 +545,36 @@ static uint64_t row_at(const struct report *r, const struct entry *e,
 	return row > 0 ? row - 1 : 0;
 }
 
+/* Has anything been counted between the two? */
 static bool moved(const struct stats_snap *a, const struct stats_snap *b)
 {
-	return a->bytes != b->bytes || a->packets != b->packets ||
-	       a->lost != b->lost || a->duplicate != b->duplicate ||
-	       a->too_late != b->too_late || a->late != b->late;
+	return a->bytes != b->bytes || a->written != b->written ||
+	       a->packets != b->packets || a->lost != b->lost ||
+	       a->duplicate != b->duplicate || a->too_late != b->too_late ||
+	       a->late != b->late || a->gaps != b->gaps ||
+	       a->errors != b->errors || a->blocked != b->blocked ||
+	       a->socket_drops != b->socket_drops ||
+	       a->shared_drops != b->shared_drops ||
+	       a->clock_steps != b->clock_steps;
 }
 
-/* The time that -O leaves out ends at omit_end_ns: a row ends there, unless
- * one ended at most a short row before. */
+/* The time that -O leaves out ends at omit_end_ns: a row ends there, and what
+ * is left of its interval is a row of its own, unless that is too short. */
 static void print_omitted(struct report *r, struct entry *e,
 			  int64_t omit_end_ns)
 {
-	int64_t row_end_ns =
-		e->start_ns + (int64_t)(e->row + 1) * r->interval_ns;
-	uint64_t row = e->row;
+	uint64_t passed = (uint64_t)((omit_end_ns - e->start_ns + r->short_ns) /
+				     r->interval_ns);
 
 	if (e->held && omit_end_ns - e->held_ns >= r->short_ns)
 		print_row(r, e, row_at(r, e, e->held_ns), &e->held_snap,
 			  e->held_ns);
 	e->held = false;
 	if (omit_end_ns > e->printed_ns)
-		print_row(r, e, row, &e->s->omit_snap, omit_end_ns);
+		print_row(r, e, passed > e->row ? passed - 1 : e->row,
+			  &e->s->omit_snap, omit_end_ns);
+	e->row = passed;
 	e->counts = true;
-	if (omit_end_ns < row_end_ns - r->short_ns && e->row == row + 1) {
-		e->row = row; /* the rest of this interval is one more row */
-		e->split = 1;
-	}
 }
 
 /* Is the row that is due to wait for the end of what -O leaves out? */
@@ -579,6 +591,17 @@ static bool awaits_omit(struct report *r, struct entry *e)
 		return row_end_ns > e->start_ns + e->s->omit_ns - r->short_ns;
 	print_omitted(r, e, omit_end_ns);
 	return false;
+}
+
+/* Is the row that is due the last one, and the end marker late? */
+static bool awaits_end(const struct report *r, const struct entry *e,
+		       int64_t now_ns)
+{
+	int64_t last_ns = e->start_ns + e->s->expect_ns;
+
+	return e->s->udp && e->s->receiver && e->s->expect_ns > 0 &&
+	       now_ns >= last_ns - r->short_ns &&
+	       now_ns < last_ns + AWAIT_END_NS;
 }
 
 /* The rows that are still open when the stream has ended at end_ns. */
@@ -700,7 +723,7 @@ static int64_t follow(struct report *r, struct entry *e, int64_t now_ns)
 		return now_ns + LOOK_NS;
 	if (r->interval_ns == 0)
 		return INT64_MAX;
-	if (awaits_omit(r, e))
+	if (awaits_omit(r, e) || awaits_end(r, e, now_ns))
 		return now_ns + r->short_ns;
 	if (e->held && now_ns - e->held_ns >= r->short_ns) {
 		print_row(r, e, row_at(r, e, e->held_ns), &e->held_snap,
@@ -716,10 +739,10 @@ static int64_t follow(struct report *r, struct entry *e, int64_t now_ns)
 
 /* Have all members printed the row of this index? */
 static bool row_complete(const struct report *r, const struct group *g,
-			 uint64_t row)
+			 uint64_t key)
 {
 	for (const struct entry *e = r->entries; e != NULL; e = e->next) {
-		if (e->group == g && !e->finished && e->row + e->split <= row)
+		if (e->group == g && !e->finished && sum_key(e, e->row) <= key)
 			return false;
 	}
 	return true;
@@ -731,7 +754,8 @@ static void print_sums(struct report *r, struct group *g)
 		struct pending *p = g->sums;
 
 		g->sums = p->next;
-		write_row(r, &p->record);
+		if (!g->no_result)
+			write_row(r, &p->record);
 		free(p);
 	}
 }

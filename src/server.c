@@ -229,7 +229,8 @@ static void start_conn(struct conn *c)
 
 static void accept_one(struct server *v)
 {
-	int fd = accept(v->listen_fd, NULL, NULL);
+	struct sock_addr peer = { .len = sizeof(peer.ss) };
+	int fd = accept(v->listen_fd, (struct sockaddr *)&peer.ss, &peer.len);
 	struct conn *c;
 
 	if (fd < 0) {
@@ -251,7 +252,7 @@ static void accept_one(struct server *v)
 	c->server = v;
 	c->stream->buffer.asked = v->o->window_bytes;
 	c->accepted_ns = clock_ns();
-	stream_name(c->stream, NULL);
+	stream_name(c->stream, &peer);
 
 	struct conn **at = &v->conns;
 
@@ -272,7 +273,7 @@ static void start_conns(struct server *v)
 	for (struct conn *c = v->conns; c != NULL; c = c->next) {
 		if (c->started)
 			continue;
-		if (v->o->single && serving != NULL &&
+		if ((v->o->single || v->o->one_off) && serving != NULL &&
 		    strcmp(serving, c->stream->conn.peer) != 0)
 			continue;
 		serving = c->stream->conn.peer;

@@ -181,7 +181,7 @@ static bool welcome(const struct server_udp *u, const struct udp_arrival *a)
 
 	if (atomic_load(&u->refuse))
 		return false;
-	if (!u->o->single || !busy(u))
+	if ((!u->o->single && !u->o->one_off) || !busy(u))
 		return true;
 	sock_text(&a->from, address, sizeof(address), NULL);
 	return strcmp(address, u->serving) == 0;
@@ -419,10 +419,13 @@ static bool begin_pending(struct server_udp *u, struct session *s,
 	return true;
 }
 
-/* A new test from the address of a finished one. */
+/* A new test from the address of a finished one, or of one whose sender
+ * died. */
 static void renew(struct server_udp *u, struct session *s,
 		  const struct udp_arrival *a, int64_t arrival_ns)
 {
+	if (((struct peer *)s->owner)->stream != NULL)
+		end_test(u, s, arrival_ns);
 	if (!welcome(u, a))
 		return;
 	if (begin_test(u, s, a, arrival_ns)) {

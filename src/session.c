@@ -225,6 +225,13 @@ static void see_marker(struct session *s, const struct wire_udp *h,
 	s->total = s->base == 1 && n < INT64_MAX ? n + 1 : n;
 }
 
+/* A first number that was stamped after the highest one: its sender died, and
+ * another test has its port. */
+static bool begins_anew(const struct session *s, const struct wire_udp *h)
+{
+	return h->seq <= 1 && s->next_seq > 2 && h->sent_ns > s->last_sent_ns;
+}
+
 static enum session_verdict see_open(struct session *s, int64_t arrival_ns,
 				     const struct wire_udp *h)
 {
@@ -232,12 +239,15 @@ static enum session_verdict see_open(struct session *s, int64_t arrival_ns,
 		see_marker(s, h, arrival_ns);
 		return SESSION_MARKER;
 	}
+	if (begins_anew(s, h))
+		return SESSION_RENEW;
 	if (h->seq == 0)
 		s->base = 0;
 	if (h->seq >= s->next_seq && h->seq < INT64_MAX)
 		s->next_seq = h->seq + 1;
 	s->last_ns = arrival_ns;
-	s->last_sent_ns = h->sent_ns;
+	if (h->seq + 1 == s->next_seq)
+		s->last_sent_ns = h->sent_ns;
 	s->datagrams++;
 	return SESSION_DATA;
 }
@@ -385,7 +395,7 @@ bool session_omits(struct session *s, const uint8_t *p, size_t n,
 /* When what counts began. */
 static int64_t counts_from(const struct session *s)
 {
-	if (s->from_ns == 0)
+	if (s->from_ns == 0 || s->from_ns > s->end_ns)
 		return s->end_ns;
 	return s->from_ns;
 }

@@ -23,7 +23,8 @@
 
 /* What a sender is to do; constant while it runs. */
 struct stream_job {
-	int64_t time_ns;        /* how long, when amount_bytes is 0 */
+	int64_t time_ns;        /* how long, when amount_bytes is 0; 0: until
+				   it is stopped */
 	uint64_t amount_bytes;  /* exactly so many; 0: by time */
 	struct units_rate rate; /* both 0: as fast as possible */
 	size_t len_bytes;       /* of each write or datagram */
@@ -84,6 +85,7 @@ struct stream {
 	int64_t sent_ns;    /* UDP sender: when the end marker was due */
 	int64_t refused_ns; /* UDP sender: the first refusal, 0: none */
 	unsigned refusals;
+	int64_t first_sent_ns;     /* UDP sender: the stamp of number 0 */
 	int64_t marker_sent_ns;    /* UDP sender: the stamp of its end marker */
 	bool confirmed;            /* TCP sender: the peer took every byte */
 	uint64_t unconfirmed;      /* TCP sender: bytes never acknowledged */

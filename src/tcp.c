@@ -72,7 +72,7 @@ static void flow_init(struct stream *s, struct flow *f)
 	int64_t now_ns = clock_ns();
 
 	*f = (struct flow){
-		.end_ns = s->job.amount_bytes > 0
+		.end_ns = s->job.amount_bytes > 0 || s->job.time_ns == 0
 				  ? INT64_MAX
 				  : atomic_load(&s->start_ns) + s->job.time_ns,
 		.measure_ns = now_ns + MEASURE_FIRST_NS,
@@ -270,7 +270,7 @@ void tcp_send(struct stream *s)
 
 /* What the server said: its acknowledgement and the figures of one of ours. */
 struct answer {
-	uint8_t bytes[WIRE_ACK_BYTES + BLOCK_RESULT_BYTES];
+	uint8_t bytes[WIRE_ACK_BYTES + BLOCK_LENGTH_MAX];
 	size_t have;
 };
 

@@ -17,8 +17,9 @@
 #define LOOK_MS 100
 /* A sender that used more of the time was held up by its CPU alone. */
 #define BUSY_PART 0.9
-/* How far behind its end a paced sender may catch up. */
-#define GRACE_NS (50 * CLOCK_MS_NS)
+/* A paced sender that is no further behind may catch up beyond its end: it was
+ * only held up.  One that can't keep its rate ends on time. */
+#define GRACE_NS (10 * CLOCK_MS_NS)
 /* Modern clients keep everything below this offset zero. */
 #define ZERO_BYTES 160
 
@@ -27,13 +28,12 @@ struct sender {
 	struct stream *s;
 	int64_t start_ns;
 	int64_t start_wall_ns;
-	int64_t first_sent_ns; /* the stamp of number 0 */
-	int64_t end_ns;        /* by time; INT64_MAX: by amount */
-	uint64_t datagrams;    /* by amount; UINT64_MAX: by time */
-	size_t last_bytes;     /* of the last one, by amount */
-	size_t before_bytes;   /* of the one before it, 0: as all others */
-	unsigned icmp;         /* errors that came back from the network */
-	int icmp_last;         /* errno of the latest */
+	int64_t end_ns;      /* by time; INT64_MAX: by amount */
+	uint64_t datagrams;  /* by amount; UINT64_MAX: by time */
+	size_t last_bytes;   /* of the last one, by amount */
+	size_t before_bytes; /* of the one before it, 0: as all others */
+	unsigned icmp;       /* errors that came back from the network */
+	int icmp_last;       /* errno of the latest */
 };
 
 /* The size of datagram number i.  The first one always has room for the
@@ -181,7 +181,7 @@ static void see_omit(struct sender *t, uint64_t i, int64_t sent_ns,
 	struct stream *s = t->s;
 
 	if (atomic_load_explicit(&s->omit_end_ns, memory_order_relaxed) != 0 ||
-	    sent_ns - t->first_sent_ns < s->omit_ns)
+	    sent_ns - t->s->first_sent_ns < s->omit_ns)
 		return;
 	s->job.header.omit_from = i < UINT32_MAX ? (uint32_t)i : 0;
 	if (s->job.len_bytes >= WIRE_UDP_CLIENT_BYTES)
@@ -201,7 +201,7 @@ static void send_number(struct sender *t, uint64_t i, int64_t now_ns)
 	enum handed handed;
 
 	if (i == 0)
-		t->first_sent_ns = h.sent_ns;
+		t->s->first_sent_ns = h.sent_ns;
 	if (s->omit_ns > 0)
 		see_omit(t, i, h.sent_ns, now_ns);
 	wire_udp_encode(s->buf, WIRE_MODERN, &h);
@@ -246,6 +246,16 @@ static bool fits(const struct sender *t, const struct pace *p)
 	       p->due_ns + p->gap_ns <= t->end_ns;
 }
 
+/* Has the time passed, and is there nothing to be made good? */
+static bool is_over(const struct sender *t, const struct pace *p,
+		    int64_t now_ns)
+{
+	if (t->end_ns == INT64_MAX || now_ns <= t->end_ns)
+		return false;
+	return t->end_ns - p->due_ns > GRACE_NS ||
+	       now_ns > t->end_ns + GRACE_NS;
+}
+
 /* Returns when the end marker is due: the next place on the grid. */
 static int64_t send_paced(struct sender *t)
 {
@@ -261,8 +271,7 @@ static int64_t send_paced(struct sender *t)
 
 		if (wait_ns > 0)
 			now_ns = wait_due(t, now_ns + wait_ns);
-		if (!wanted(t) ||
-		    (t->end_ns != INT64_MAX && now_ns > t->end_ns + GRACE_NS))
+		if (!wanted(t) || is_over(t, &p, now_ns))
 			break;
 		send_number(t, t->s->numbers, now_ns);
 		pace_sent(&p, now_ns);
@@ -292,7 +301,7 @@ static void sender_init(struct sender *t, struct stream *s)
 	t->start_wall_ns = clock_wall_ns() - (clock_ns() - t->start_ns);
 	if (s->job.amount_bytes > 0)
 		split_amount(t);
-	else
+	else if (s->job.time_ns > 0)
 		t->end_ns = t->start_ns + s->job.time_ns;
 }
 
@@ -381,13 +390,22 @@ static bool is_of_this_test(const struct stream *s, const struct wire_report *r)
 	       r->bytes <= bytes;
 }
 
+/* A hello that answers one of our datagrams, by its stamp? */
+static bool is_hello(const struct stream *s, const uint8_t *p, size_t n)
+{
+	uint64_t nonce;
+
+	return block_hello_decode(p, n, &nonce) == 0 &&
+	       nonce <= (uint64_t)s->marker_sent_ns &&
+	       nonce >= (uint64_t)s->first_sent_ns;
+}
+
 /* A reply of n bytes; true: it is the report. */
 static bool take_report(struct stream *s, const uint8_t *reply, size_t n)
 {
 	struct wire_report r;
-	uint64_t nonce;
 
-	if (block_hello_decode(reply, n, &nonce) == 0) {
+	if (is_hello(s, reply, n)) {
 		s->peer_is_ours = true;
 		return false;
 	}
@@ -428,11 +446,10 @@ static bool read_reply(struct stream *s, int64_t now_ns)
 static void read_early(struct stream *s)
 {
 	uint8_t early[2048];
-	uint64_t nonce;
 	ssize_t n;
 
 	while ((n = recv(s->fd, early, sizeof(early), MSG_DONTWAIT)) >= 0) {
-		if (block_hello_decode(early, (size_t)n, &nonce) == 0)
+		if (is_hello(s, early, (size_t)n))
 			s->peer_is_ours = true;
 	}
 	if (errno == ECONNREFUSED)

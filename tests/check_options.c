@@ -165,6 +165,9 @@ static const struct {
 	{ "-c h -b 1000000000000000", "bps=1000000000000000" },
 	/* times and amounts */
 	{ "-c h -t 0.01", "time=10000000 time_set=1" },
+	{ "-c h -t 0", "time=0 time_set=1" },
+	{ "-c h -t 0 -O 5", "time=0 omit=5000000000" },
+	{ "-c h -u -n 16", "amount=16" },
 	{ "-c h -t 21474836", "time=21474836000000000" },
 	{ "-s -t 2.5", "time=2500000000 time_set=1" },
 	{ "-c h -n 100K", "amount=102400 time_set=0" },
@@ -446,10 +449,12 @@ static const struct {
 	{ "-s -P 65536", "-P: \"65536\" is out of range: 1 to 65535" },
 	{ "-c h -T 256", "-T: \"256\" is out of range: 1 to 255" },
 	{ "-c h -T 0", "-T: \"0\" is out of range: 1 to 255" },
-	{ "-c h -t 0", "-t: \"0\" is out of range: above 0, up to 21474836 "
-		       "seconds" },
-	{ "-c h -t 21474837", "-t: \"21474837\" is out of range: above 0, up "
+	{ "-c h -t 0.0001", "-t: \"0.0001\" is out of range: 0, or 0.001 to "
+			    "21474836 seconds" },
+	{ "-c h -t 21474837", "-t: \"21474837\" is out of range: 0, or 0.001 "
 			      "to 21474836 seconds" },
+	{ "-c h -u -n 15", "-n: \"15\" is out of range: 16 bytes at least "
+			   "with UDP" },
 	{ "-c h -t 1x", "-t: \"1x\" is not a time: seconds, such as 10 or "
 			"0.5" },
 	{ "-c h -t nan", "-t: \"nan\" is not a time: seconds, such as 10 or "
