@@ -355,7 +355,7 @@ static bool follow(struct client *c)
 /* How a stream's test ended. */
 static enum client_status stream_status(const struct stream *s)
 {
-	if (s->no_result)
+	if (s->no_result || s->unreachable)
 		return CLIENT_NO_PEER;
 	if (s->error == -EMSGSIZE)
 		return CLIENT_FAILED;

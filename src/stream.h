@@ -85,10 +85,13 @@ struct stream {
 	int64_t sent_ns;    /* UDP sender: when the end marker was due */
 	int64_t refused_ns; /* UDP sender: the first refusal, 0: none */
 	unsigned refusals;
-	int64_t first_sent_ns;     /* UDP sender: the stamp of number 0 */
-	int64_t marker_sent_ns;    /* UDP sender: the stamp of its end marker */
-	bool confirmed;            /* TCP sender: the peer took every byte */
-	uint64_t unconfirmed;      /* TCP sender: bytes never acknowledged */
+	int64_t first_sent_ns;  /* UDP sender: the stamp of number 0 */
+	int64_t marker_sent_ns; /* UDP sender: the stamp of its end marker */
+	bool confirmed;         /* TCP sender: the peer took every byte */
+	uint64_t unconfirmed;   /* TCP sender: bytes never acknowledged */
+	unsigned icmp;    /* UDP sender: messages of the network, of failures */
+	int icmp_last;    /* errno of the latest */
+	bool unreachable; /* UDP sender: nobody answered but the network */
 	bool peer_is_ours;         /* UDP sender: its server is one of ours */
 	bool has_report;           /* sender: the server told its figures */
 	struct wire_report report; /* UDP */

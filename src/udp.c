@@ -32,8 +32,6 @@ struct sender {
 	uint64_t datagrams;  /* by amount; UINT64_MAX: by time */
 	size_t last_bytes;   /* of the last one, by amount */
 	size_t before_bytes; /* of the one before it, 0: as all others */
-	unsigned icmp;       /* errors that came back from the network */
-	int icmp_last;       /* errno of the latest */
 };
 
 /* The size of datagram number i.  The first one always has room for the
@@ -94,11 +92,11 @@ static void fill_header(struct stream *s)
 }
 
 /* Takes the errors that came back; how many. */
-static unsigned take_errors(struct sender *t)
+static unsigned take_errors(struct stream *s)
 {
-	unsigned n = platform_take_errors(t->s->fd, &t->icmp_last);
+	unsigned n = platform_take_errors(s->fd, &s->icmp_last);
 
-	t->icmp += n;
+	s->icmp += n;
 	return n;
 }
 
@@ -109,7 +107,7 @@ static void wait_room(struct sender *t)
 
 	counter_add(&t->s->io.blocked, 1);
 	if (poll(&p, 1, LOOK_MS) > 0 && (p.revents & POLLERR) != 0)
-		(void)take_errors(t);
+		(void)take_errors(t->s);
 }
 
 /* An earlier datagram was refused by the other host. */
@@ -153,11 +151,11 @@ static enum handed hand_over(struct sender *t, size_t bytes, int64_t now_ns)
 		} else if (errno == ECONNREFUSED) {
 			/* of an earlier one: this one has not left yet */
 			note_refusal(s, now_ns);
-			(void)take_errors(t);
+			(void)take_errors(t->s);
 		} else if (errno == EMSGSIZE) {
 			s->error = -EMSGSIZE;
 		} else if (errno != EINTR && errno != ENOBUFS &&
-			   take_errors(t) > 0) {
+			   take_errors(t->s) > 0) {
 			continue; /* of an earlier one too */
 		} else if (errno != EINTR) {
 			counter_add(&s->io.errors, 1);
@@ -367,12 +365,12 @@ void udp_send(struct stream *s)
 	/* as the wire carries it: it tells reports of this test from others */
 	s->marker_sent_ns = stamp_of(&t, s->sent_ns);
 	stream_cpu_end(&s->cpu, &begun);
-	(void)take_errors(&t);
+	(void)take_errors(s);
 	if (paced)
 		note_shortfall(&t);
-	if (t.icmp > 0)
+	if (s->icmp > 0)
 		stream_note(s, "%u ICMP messages came back, the last: %s",
-			    t.icmp, strerror(t.icmp_last));
+			    s->icmp, strerror(s->icmp_last));
 	if (!refused_at_start(s))
 		stream_ended(s, s->sent_ns);
 }
@@ -429,7 +427,6 @@ static bool read_reply(struct stream *s, int64_t now_ns)
 {
 	uint8_t reply[2048];
 	ssize_t n = recv(s->fd, reply, sizeof(reply), MSG_DONTWAIT);
-	int icmp;
 
 	/* else it is an echo, an acknowledgement, nothing yet */
 	if (n > 0)
@@ -437,7 +434,7 @@ static bool read_reply(struct stream *s, int64_t now_ns)
 	if (n < 0 && errno == ECONNREFUSED)
 		note_refusal(s, now_ns);
 	if (n < 0)
-		(void)platform_take_errors(s->fd, &icmp);
+		(void)take_errors(s);
 	return s->error != 0;
 }
 
@@ -477,8 +474,9 @@ static bool await_report(struct stream *s, int64_t due_ns)
  * while? */
 static bool keep_asking(const struct stream *s, unsigned i, int64_t begun_ns)
 {
-	return s->peer_is_ours ? clock_ns() - begun_ns < UDP_OURS_WAIT_NS
-			       : i < UDP_MARKERS;
+	if (s->peer_is_ours)
+		return clock_ns() - begun_ns < UDP_OURS_WAIT_NS;
+	return i < (s->icmp > 0 ? UDP_MARKERS_UNREACHABLE : UDP_MARKERS);
 }
 
 /* How long to wait for an answer before the next marker. */
@@ -524,6 +522,10 @@ void udp_finish(struct stream *s)
 	/* minus zero is no marker, and then nothing is to be confirmed */
 	if (s->error == 0 && s->numbers > 0)
 		send_markers(s);
+	s->unreachable = s->icmp > 0 && !s->has_report && !s->peer_is_ours &&
+			 s->error == 0;
+	if (s->unreachable)
+		s->error = -s->icmp_last;
 	if (atomic_load(&s->end_ns) == 0) {
 		s->no_result = s->error == -ECONNREFUSED && refused_at_start(s);
 		stream_ended(s, s->sent_ns);

@@ -10,6 +10,8 @@
 /* To a server that is not known to be ours the end marker goes out this often,
  * then no report will come. */
 #define UDP_MARKERS 9
+/* So often where the network says that it can't be reached. */
+#define UDP_MARKERS_UNREACHABLE 3
 /* The first one is repeated after this long: iperf 2.1 and 2.2 servers
  * answer what comes sooner with an echo instead of the report. */
 #define UDP_REPEAT_NS 250000000
