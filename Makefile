@@ -113,6 +113,10 @@ check-portable:
 	@tests/deps
 	@$(MAKE) --no-print-directory BUILD=build/portable BIN=build/portable/iperf WERROR=1 \
 		PORTABLE=1 run-unit-e2e
+# Figures beside other programs; takes minutes and wants a quiet machine.
+bench:
+	@tests/deps
+	@$(MAKE) --no-print-directory run-bench
 lint:
 	@tests/deps
 	@$(TEST_ENV) tests/run $(LINT)
@@ -125,6 +129,8 @@ run-e2e: $(BIN) $(RELAY)
 	@$(TEST_ENV) tests/run $(E2E)
 run-unit-e2e: $(BIN) $(UNIT_BINS) $(RELAY)
 	@$(TEST_ENV) tests/run $(UNIT_BINS) $(E2E)
+run-bench: $(BIN)
+	@$(TEST_ENV) tests/bench
 
 analyze:
 	@$(TEST_ENV) tests/analyze $(SOURCES)
@@ -145,14 +151,15 @@ help:
 	@echo 'check-asan     both under address and undefined sanitizer'
 	@echo 'check-tsan     both under thread sanitizer'
 	@echo 'check-portable both with the code that needs POSIX only'
+	@echo 'bench          gaps and throughput beside other programs (as root)'
 	@echo 'analyze        gcc -fanalyzer, clang-tidy, cppcheck'
 	@echo 'lint           layout, man page, headers, include direction'
 	@echo 'clean          removes what was built'
 
 FORCE:
 .PHONY: all install check check-unit check-e2e check-asan check-tsan \
-	check-portable lint run-all run-unit run-e2e run-unit-e2e analyze \
-	demo clean help FORCE
+	check-portable bench lint run-all run-unit run-e2e run-unit-e2e \
+	run-bench analyze demo clean help FORCE
 .SECONDARY:
 
 -include $(OBJECTS:.o=.d) $(UNITS:%=$(BUILD)/tests/%.d)

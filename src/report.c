@@ -519,6 +519,14 @@ static bool end_is_near(const struct report *r, const struct entry *e,
 	return true;
 }
 
+/* What a TCP peer has got is known to a segment, so it may seem to shrink. */
+static void take_row(struct entry *e, struct stats_snap *snap)
+{
+	stream_cut(e->s, snap);
+	if (snap->bytes < e->printed.bytes)
+		snap->bytes = e->printed.bytes;
+}
+
 /* Closes the interval whose end has passed at now_ns. */
 static void cut_row(struct report *r, struct entry *e, int64_t now_ns)
 {
@@ -527,7 +535,7 @@ static void cut_row(struct report *r, struct entry *e, int64_t now_ns)
 
 	if ((uint64_t)passed <= e->row)
 		return;
-	stream_cut(e->s, &snap);
+	take_row(e, &snap);
 	if (end_is_near(r, e, &snap, now_ns)) {
 		e->held = true;
 		e->held_snap = snap;
@@ -613,6 +621,8 @@ static void last_rows(struct report *r, struct entry *e, int64_t end_ns,
 			  e->held_ns);
 	else if (e->held)
 		stats_join_rows(snap, &e->held_snap);
+	if (snap->bytes < e->printed.bytes)
+		snap->bytes = e->printed.bytes;
 	e->held = false;
 	/* the end is a time of the data, so it may lie before the last tick */
 	if (end_ns <= e->printed_ns && !moved(snap, &e->printed))
@@ -677,7 +687,7 @@ static void finish(struct report *r, struct entry *e, int64_t end_ns)
 			e->group->no_result = true;
 		return;
 	}
-	stream_cut(e->s, &snap);
+	take_row(e, &snap);
 	if (e->start_ns == 0)
 		e->start_ns = e->printed_ns = end_ns;
 	if (r->interval_ns > 0) {

@@ -493,7 +493,7 @@ static void resume(struct server_udp *u, struct session *s,
 		    "goes on after %.0f s of silence; this counts what came "
 		    "since and what is missing of the time between",
 		    silent_s);
-	session_resume(s, a->bytes, arrival_ns);
+	session_resume(s, a->bytes);
 	handle(u, a);
 }
 

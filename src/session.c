@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define BUCKETS 4096
+/* Numbers of 32 bits that lie so close to the next one are data. */
+#define SHORT_NEAR 64
 #define OMIT_UNIT_NS INT64_C(10000000)
 /* Sane bound of a difference of two hosts' clocks: 68 years in ns. */
 #define TRANSIT_MAX_NS ((int64_t)2147483647 * 1000000000)
@@ -243,12 +245,12 @@ static enum session_verdict see_open(struct session *s, int64_t arrival_ns,
 		return SESSION_RENEW;
 	if (h->seq == 0)
 		s->base = 0;
-	if (h->seq >= s->next_seq && h->seq < INT64_MAX)
-		s->next_seq = h->seq + 1;
 	s->last_ns = arrival_ns;
-	if (h->seq + 1 == s->next_seq)
-		s->last_sent_ns = h->sent_ns;
 	s->datagrams++;
+	if (h->seq >= s->next_seq && h->seq < INT64_MAX) {
+		s->next_seq = h->seq + 1;
+		s->last_sent_ns = h->sent_ns;
+	}
 	return SESSION_DATA;
 }
 
@@ -268,7 +270,7 @@ static bool is_new_test(const struct session *s, const struct wire_udp *h,
 {
 	int64_t end_ns = s->silent ? s->last_sent_ns : s->marker_sent_ns;
 
-	if (h->seq <= 1 && h->sent_ns > end_ns)
+	if (h->seq <= 1 && h->seq < s->next_seq && h->sent_ns > end_ns)
 		return true;
 	if (!s->silent && h->sent_ns > end_ns)
 		return true;
@@ -288,12 +290,11 @@ see_over(const struct session *s, const struct wire_udp *h, int64_t arrival_ns)
 					       : SESSION_IGNORE;
 }
 
-void session_resume(struct session *s, size_t n, int64_t arrival_ns)
+void session_resume(struct session *s, size_t n)
 {
 	s->bytes_in -= n;
 	s->phase = SESSION_OPEN;
 	s->silent = false;
-	s->last_ns = arrival_ns;
 	s->report_bytes = 0;
 }
 
@@ -335,8 +336,11 @@ static int64_t lengthen(int64_t seq, int64_t next)
 	int64_t number = next + (int32_t)((uint32_t)seq - (uint32_t)next);
 	int64_t total = next + (int32_t)((uint32_t)-seq - (uint32_t)next);
 
-	return distance(number, next) <= distance(total, next) ? number
-							       : -total;
+	/* close to 2^31 and 2^32 both fit: hardly a test ends right there */
+	if (distance(number, next) <= SHORT_NEAR ||
+	    distance(number, next) <= distance(total, next))
+		return number;
+	return -total;
 }
 
 enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,

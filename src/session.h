@@ -81,7 +81,7 @@ struct session {
 	int64_t first_ns;      /* arrival of the first datagram */
 	int64_t last_ns;       /* arrival of the last one that counts */
 	int64_t first_sent_ns; /* the sender's stamps of these */
-	int64_t last_sent_ns;
+	int64_t last_sent_ns;  /* of the highest number */
 	struct session_transit transit;
 
 	int64_t omit_from; /* first number that counts; 0: not known */
@@ -133,7 +133,7 @@ void session_begin(struct session *s, const uint8_t *p, size_t n,
 /* A test that had fallen silent goes on with a datagram of n bytes, which is to
  * be seen again: numbers from s->next_seq on are counted anew, and its report
  * will hold both parts. */
-void session_resume(struct session *s, size_t n, int64_t arrival_ns);
+void session_resume(struct session *s, size_t n);
 /* What is this datagram, and its header?  To be asked of each one, the one
  * that opened the session included.  wall_ns is the same moment on the wall
  * clock, for the transit times. */

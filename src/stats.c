@@ -78,6 +78,7 @@ struct stats_rx {
 
 	/* What only gaps need. */
 	_Alignas(LINE_BYTES) uint64_t base;
+	int64_t first_ns; /* arrival of the first one */
 	uint64_t settled; /* no number below is open; lags while none misses */
 	uint64_t run;     /* lost numbers in one row right below settled */
 	int64_t late_after_ns;
@@ -333,6 +334,8 @@ static void receive(struct stats_rx *rx, uint32_t bytes, int64_t sent_ns,
 
 	if (rx->any)
 		add_jitter(rx, transit_ns);
+	else
+		rx->first_ns = arrival_ns;
 	hist_add(&rx->delay, transit_ns);
 	counter_add(&rx->packets, 1);
 	counter_add(&rx->bytes, bytes);
@@ -506,21 +509,41 @@ void stats_rx_add(struct stats_rx *rx, int64_t seq, uint32_t bytes,
 	receive(rx, bytes, sent_ns, arrival_ns);
 }
 
+/* How many numbers from this one on are settled as lost in one row. */
+static uint64_t lost_from(struct stats_rx *rx, uint64_t number)
+{
+	uint64_t end = number;
+
+	while (end < rx->settled && in_window(rx, end) &&
+	       !(*came_word(rx, end) & came_bit(end)))
+		end++;
+	return end - number;
+}
+
 void stats_rx_from_zero(struct stats_rx *rx)
 {
-	bool below_lost = rx->settled > rx->base && in_window(rx, rx->base) &&
-			  !(*came_word(rx, rx->base) & came_bit(rx->base));
+	uint64_t base = rx->base;
 
-	if (starts_below(rx, 0) || rx->base == 0)
+	if (starts_below(rx, 0) || base == 0)
 		return;
+
+	uint64_t behind = lost_from(rx, base);
+
+	counter_add(&rx->lost, base);
 	/* a run of its own, unless the numbers behind it are lost as well */
-	counter_add(&rx->lost, rx->base);
-	if (!below_lost)
+	if (behind == 0)
 		add_part(&rx->gaps_lost, 1);
-	if (counter_get(&rx->gap_max) == 0)
-		add_part(&rx->gap_max, rx->base);
+	if (base + behind > counter_get(&rx->gap_max)) {
+		counter_set(&rx->gap_max_ns, 0);
+		counter_set(&rx->gap_began_ns, (uint64_t)rx->first_ns);
+		atomic_store_explicit(&rx->gap_max.v, base + behind,
+				      memory_order_release);
+	}
+	/* what is missing right behind it goes on with this run */
+	if (rx->settled == base)
+		rx->run = base;
 	if (in_window(rx, 0))
-		clear_came(rx, 0, rx->base);
+		clear_came(rx, 0, base);
 	rx->base = 0;
 }
 

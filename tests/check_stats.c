@@ -1207,6 +1207,107 @@ START_TEST(starts_at_zero_after_all)
 }
 END_TEST
 
+/* What it knows already of number 0 when it is told that this is the first. */
+static const struct zero_row {
+	const char *name;
+	int64_t base;
+	const char *before; /* numbers and waits, as in patterns */
+	const char *after;
+	int64_t total;
+	struct stats_snap want;
+} zero_rows[] = {
+	{ "it began there", 0, "0-9", "10", 11, { .packets = 11 } },
+	{ "it began there, lost",
+	  0,
+	  "1-9",
+	  "10",
+	  11,
+	  { .packets = 10, .lost = 1, .gaps = 1, .gap_max = 1 } },
+	{ "it came late", 1, "1 2 0", "3", 4, { .packets = 4, .late = 1 } },
+	{ "nothing came, 0 follows", 1, "", "0 1", 2, { .packets = 2 } },
+	{ "nothing came, 2 follows",
+	  1,
+	  "",
+	  "2",
+	  3,
+	  { .packets = 1, .lost = 2, .gaps = 1, .gap_max = 2 } },
+	{ "nothing came, 0 is late",
+	  1,
+	  "",
+	  "1 0",
+	  2,
+	  { .packets = 2, .late = 1 } },
+	{ "it comes again and again",
+	  1,
+	  "1 2",
+	  "0 0 3",
+	  4,
+	  { .packets = 3,
+	    .lost = 1,
+	    .too_late = 1,
+	    .duplicate = 1,
+	    .gaps = 1,
+	    .gap_max = 1 } },
+	{ "a gap elsewhere stays the longest",
+	  1,
+	  "1-4 9 w100",
+	  "10",
+	  11,
+	  { .packets = 6, .lost = 5, .gaps = 2, .gap_max = 4 } },
+	{ "it joins the gap behind it",
+	  1,
+	  "3 4 9 w100",
+	  "10",
+	  11,
+	  { .packets = 4, .lost = 7, .gaps = 2, .gap_max = 4 } },
+	{ "1 may still come",
+	  1,
+	  "2 3",
+	  "1",
+	  4,
+	  { .packets = 3, .lost = 1, .late = 1, .gaps = 1, .gap_max = 1 } },
+	/* 0 has the bit that is now that of 131072 */
+	{ "beyond the window",
+	  1,
+	  "1-200000",
+	  "0 131072",
+	  200001,
+	  { .packets = 200000,
+	    .lost = 1,
+	    .too_late = 1,
+	    .duplicate = 1,
+	    .gaps = 1,
+	    .gap_max = 1 } },
+};
+
+START_TEST(counts_number_0_once_it_is_the_first)
+{
+	const struct zero_row *row = &zero_rows[_i];
+	struct player p = { .rx = new_rx(row->base, LATE_NS) };
+
+	play(&p, row->before);
+
+	struct stats_snap before = snap(p.rx);
+
+	/* told twice, it is the same */
+	for (int i = 0; i < 2; i++) {
+		stats_rx_from_zero(p.rx);
+		ck_assert_uint_eq(snap(p.rx).packets, before.packets);
+		ck_assert_uint_ge(snap(p.rx).lost, before.lost);
+		ck_assert_uint_le(snap(p.rx).lost, before.lost + 1);
+	}
+	play(&p, row->after);
+	stats_rx_end(p.rx, row->total);
+
+	struct stats_snap got = snap(p.rx);
+
+	expect(row->name, &got, &row->want);
+	/* every number up to the total is accounted for */
+	ck_assert_uint_eq(stats_sent(&got), (uint64_t)row->total);
+	stats_rx_free(p.rx);
+}
+END_TEST
+
 static void expect_no_step_back(const struct stats_snap *now,
 				const struct stats_snap *before)
 {
@@ -1455,6 +1556,8 @@ static void add_delay_tests(TCase *tc)
 	tcase_add_test(tc, counts_what_the_socket_dropped);
 	tcase_add_test(tc, starts_at_a_number_told_later);
 	tcase_add_test(tc, starts_at_zero_after_all);
+	tcase_add_loop_test(tc, counts_number_0_once_it_is_the_first, 0,
+			    COUNT(zero_rows));
 }
 
 static void add_snapshot_tests(TCase *tc)

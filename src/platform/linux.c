@@ -22,16 +22,20 @@ static int set_int(int fd, int level, int name, int value)
 								      : 0;
 }
 
-/* Kernels before 4.1 don't tell. */
-static uint64_t acked(const struct tcp_info *info, socklen_t len)
+/* What the peer has: acknowledged, and selectively acknowledged behind a hole
+ * (to a segment's size), which would show as a pause and a leap.  Kernels
+ * before 4.1 don't tell. */
+static uint64_t arrived(const struct tcp_info *info, socklen_t len)
 {
 	size_t end = offsetof(struct tcp_info, tcpi_bytes_acked) +
 		     sizeof(info->tcpi_bytes_acked);
+	uint64_t beyond = (uint64_t)info->tcpi_sacked * info->tcpi_snd_mss;
 
 	if (len < end)
 		return UINT64_MAX;
 	/* the SYN counts as one */
-	return info->tcpi_bytes_acked > 0 ? info->tcpi_bytes_acked - 1 : 0;
+	return info->tcpi_bytes_acked > 0 ? info->tcpi_bytes_acked - 1 + beyond
+					  : beyond;
 }
 
 int platform_tcp_info(int fd, struct platform_tcp *out)
@@ -44,7 +48,7 @@ int platform_tcp_info(int fd, struct platform_tcp *out)
 		return -errno;
 	*out = (struct platform_tcp){
 		.retransmits = info.tcpi_total_retrans,
-		.acked_bytes = acked(&info, len),
+		.acked_bytes = arrived(&info, len),
 		.cwnd_bytes = info.tcpi_snd_cwnd * info.tcpi_snd_mss,
 		.cwnd_packets = info.tcpi_snd_cwnd,
 		.inflight_bytes = info.tcpi_unacked * info.tcpi_snd_mss,
