@@ -76,9 +76,10 @@ $(BUILD)/tests/check_%: $(BUILD)/tests/check_%.o \
 	$(LINK) -o $@ $(sort $^) $$(pkg-config --libs check) $(OUR_LDLIBS) \
 		$(LDLIBS)
 
+# A tool of the tests, not under test: no sanitizer, whose signals come late.
 $(RELAY): tests/relay.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) $(LDFLAGS) -o $@ $<
+	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) $(LDFLAGS) -o $@ $<
 
 install: $(BIN)
 	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
@@ -89,7 +90,7 @@ install: $(BIN)
 # where that can be done, in a run of make of its own: pkg-config comes from it.
 CHECKED = BUILD=build/check BIN=build/check/iperf WERROR=1
 ASAN = BUILD=build/asan BIN=build/asan/iperf WERROR=1 CFLAGS='-O1 -g \
-	-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer'
 TSAN = BUILD=build/tsan BIN=build/tsan/iperf WERROR=1 \
 	CFLAGS='-O1 -g -fsanitize=thread'
