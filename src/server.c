@@ -301,6 +301,16 @@ static void reap(struct server *v)
 	}
 }
 
+/* Is a client being served, and not only waiting? */
+static bool serving(const struct server *v)
+{
+	for (const struct conn *c = v->conns; c != NULL; c = c->next) {
+		if (c->started)
+			return true;
+	}
+	return false;
+}
+
 /* Has the server had its fill: -t, -P, --one-off? */
 static bool had_enough(const struct server *v)
 {
@@ -315,7 +325,7 @@ static bool had_enough(const struct server *v)
 		quiet = server_udp_quiet(v->udp);
 	}
 	if (v->o->one_off && accepted > 0)
-		return quiet;
+		return v->udp != NULL ? quiet : !serving(v);
 	if (limit == 0 || accepted < limit)
 		return false;
 	if (v->udp != NULL)
@@ -334,8 +344,10 @@ static void look(struct server *v)
 	} else if (poll(&p, 1, v->conns != NULL ? LOOK_MS / 5 : LOOK_MS) > 0) {
 		accept_one(v);
 	}
-	start_conns(v);
 	reap(v);
+	/* after its one client the others are turned away */
+	if (!v->o->one_off || atomic_load(&v->accepted) == 0 || serving(v))
+		start_conns(v);
 }
 
 /* Ends what runs; the partial reports are printed. */

@@ -441,7 +441,7 @@ static void see_drops(struct server_udp *u, const struct udp_arrival *a)
 	uint32_t count = a->has_drops ? a->drops - u->drops : 0;
 
 	u->drops += count;
-	if (u->open == 1)
+	if (u->open == 1 && u->pending == 0)
 		u->drops_alone += count;
 	else
 		u->drops_shared += count;
@@ -501,8 +501,7 @@ static void count(struct server_udp *u, struct session *s,
 		  const struct udp_arrival *a, const struct wire_udp *h,
 		  int64_t arrival_ns)
 {
-	if (s->ours && !s->greeted)
-		greet(u, s, a, h->sent_ns);
+	greet(u, s, a, h->sent_ns);
 	stats_rx_add(ledger_for(u, s, a, h, arrival_ns), h->seq,
 		     (uint32_t)a->bytes, h->sent_ns, arrival_ns);
 	if (s->phase == SESSION_SETTLING)

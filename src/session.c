@@ -551,9 +551,12 @@ static bool may_send(const struct session *s, size_t bytes)
 
 size_t session_hello(struct session *s, int64_t sent_ns, uint8_t *p)
 {
-	if (!s->ours || s->greeted || !may_send(s, BLOCK_HELLO_BYTES))
+	bool due = s->datagrams <= SESSION_GREETINGS ||
+		   s->datagrams >= 2 * s->greeted;
+
+	if (!s->ours || !due || !may_send(s, BLOCK_HELLO_BYTES))
 		return 0;
-	s->greeted = true;
+	s->greeted = s->datagrams;
 	s->bytes_out += BLOCK_HELLO_BYTES;
 	return block_hello_encode(p, (uint64_t)sent_ns);
 }

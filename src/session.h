@@ -28,6 +28,9 @@
 #define SESSION_STRAY_NS 500000000
 /* iperf 2.1 and 2.2 count their repeated markers on, up to so many. */
 #define SESSION_MARKERS 200
+/* A client of ours is greeted at each of its first datagrams and then each
+ * time that they have doubled, so that it learns of us through heavy loss. */
+#define SESSION_GREETINGS 24
 /* A session without datagrams ends after this, or four of its gaps. */
 #define SESSION_IDLE_NS 30000000000
 /* A marker that took this much longer than the last datagram is a repeated
@@ -73,9 +76,9 @@ struct session {
 	enum wire_layout layout;
 	struct wire_client client; /* of the first datagram that has room */
 	bool has_client;
-	bool ours;    /* the client carries our mark */
-	bool greeted; /* it was told that we carry it too */
-	int64_t base; /* its first number: 0, or 1 of modern iperf 2 */
+	bool ours;        /* the client carries our mark */
+	uint64_t greeted; /* datagrams when it was last told that we do too */
+	int64_t base;     /* its first number: 0, or 1 of modern iperf 2 */
 
 	uint64_t datagrams;    /* data datagrams seen */
 	int64_t first_ns;      /* arrival of the first datagram */
@@ -159,8 +162,8 @@ void session_finish(struct session *s, const struct stats_snap *counted,
 		    const struct block_result *beyond, bool enhanced,
 		    int64_t now_ns);
 /* Writes the hello for a client of ours, which answers its datagram stamped
- * sent_ns, to p with room for BLOCK_HELLO_BYTES.  Returns its length; 0: that
- * would be too much for what came. */
+ * sent_ns, to p with room for BLOCK_HELLO_BYTES.  Returns its length; 0: none
+ * is due, or it would be too much for what came. */
 size_t session_hello(struct session *s, int64_t sent_ns, uint8_t *p);
 /* True while one more report keeps what this peer was sent below three times
  * of what came from it. */

@@ -409,12 +409,20 @@ static bool take_report(struct stream *s, const uint8_t *reply, size_t n)
 	}
 	if (wire_report_decode(reply, n, &r) < 0)
 		return false;
-	s->has_block = n > WIRE_REPORT_BYTES &&
-		       block_result_decode(
-			       reply + WIRE_REPORT_BYTES, n - WIRE_REPORT_BYTES,
-			       (uint64_t)s->marker_sent_ns, &s->block) == 0;
+	size_t left = 0;
+	const uint8_t *block =
+		n > WIRE_REPORT_BYTES ? block_find(reply + WIRE_REPORT_BYTES,
+						   n - WIRE_REPORT_BYTES, &left)
+				      : NULL;
+
+	s->has_block =
+		block != NULL &&
+		block_result_decode(block, left, (uint64_t)s->marker_sent_ns,
+				    &s->block) == 0 &&
+		s->block.udp;
 	/* ours say of which test they speak */
-	if (!s->has_block && (s->peer_is_ours || !is_of_this_test(s, &r)))
+	if (!s->has_block &&
+	    (block != NULL || s->peer_is_ours || !is_of_this_test(s, &r)))
 		return false;
 	s->report = r;
 	s->has_report = true;

@@ -191,6 +191,7 @@ int main(void)
 	Suite *s = suite_create("hist");
 	TCase *t = tcase_create("hist");
 
+	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, quantiles_are_those_of_the_sorted_values, 0,
 			    COUNT(shapes));
 	tcase_add_test(t, nearest_rank);

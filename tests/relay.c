@@ -13,6 +13,7 @@
  *     wave=PERIOD:MS       number i is sent (i mod PERIOD) * MS ms late
  *     drop-marker=SET,...  these end markers are lost, counted from 1
  *     replies=N            the first N replies of the server are lost
+ *     reply-delay=MS       the others come MS milliseconds late
  *
  * A SET is N, A-B, or A- for all from A on; behind it, /K takes every K-th of
  * them, the first one first.  MS may have a fraction.  A number is the first
@@ -50,6 +51,7 @@ enum action {
 	WAVE,
 	DROP_MARKER,
 	REPLIES,
+	REPLY_DELAY,
 };
 
 struct set {
@@ -71,7 +73,7 @@ struct rule {
 struct held {
 	struct held *next;
 	int passes;     /* in the list `counted` */
-	int64_t due_ns; /* in the list `timed` */
+	int64_t due_ns; /* in the lists `timed` and `replies` */
 	size_t len;
 	uint8_t data[];
 };
@@ -80,7 +82,9 @@ static struct rule rules[MAX_RULES];
 static size_t n_rules;
 static struct held *counted; /* in the order of their arrival */
 static struct held *timed;   /* the next one due first */
+static struct held *replies; /* so too */
 static int drop_replies;
+static int64_t reply_delay_ns;
 static bool keeps; /* a keep rule was given: others are lost */
 static volatile sig_atomic_t ended;
 
@@ -175,6 +179,7 @@ static void amount_at(struct rule *r, char **at)
 	case KEEP:
 	case DROP_MARKER:
 	case REPLIES:
+	case REPLY_DELAY:
 		if (given)
 			die("an amount here?");
 		return;
@@ -211,6 +216,7 @@ static void parse(char *arg)
 		[WAVE] = "wave=",
 		[DROP_MARKER] = "drop-marker=",
 		[REPLIES] = "replies=",
+		[REPLY_DELAY] = "reply-delay=",
 	};
 	size_t i = 0;
 	size_t n = sizeof(names) / sizeof(names[0]);
@@ -224,6 +230,8 @@ static void parse(char *arg)
 
 	if (i == REPLIES) {
 		drop_replies = number_at(&at);
+	} else if (i == REPLY_DELAY) {
+		reply_delay_ns = ns_at(&at);
 	} else {
 		do
 			rule_at((enum action)i, &at);
@@ -278,10 +286,10 @@ static void hold_counted(int passes, const uint8_t *data, size_t len)
 	*at = h;
 }
 
-static void hold_timed(int64_t due_ns, const uint8_t *data, size_t len)
+static void hold_timed(struct held **at, int64_t due_ns, const uint8_t *data,
+		       size_t len)
 {
 	struct held *h = new_held(data, len);
-	struct held **at = &timed;
 
 	while (*at != NULL && (*at)->due_ns <= due_ns)
 		at = &(*at)->next;
@@ -296,7 +304,6 @@ static void send_held(int fd, struct held **at)
 	struct held *h = *at;
 
 	*at = h->next;
-	ledger.out++;
 	pass_on(fd, h->data, h->len);
 	free(h);
 }
@@ -307,17 +314,28 @@ static void release_counted(int fd)
 	struct held **at = &counted;
 
 	while (*at != NULL) {
-		if (--(*at)->passes <= 0)
-			send_held(fd, at);
-		else
+		if (--(*at)->passes > 0) {
 			at = &(*at)->next;
+			continue;
+		}
+		ledger.out++;
+		send_held(fd, at);
 	}
 }
 
-static void release_timed(int fd)
+static bool is_due(const struct held *h)
 {
-	while (timed != NULL && timed->due_ns <= now_ns())
-		send_held(fd, &timed);
+	return h != NULL && h->due_ns <= now_ns();
+}
+
+static void release_timed(int in, int out)
+{
+	while (is_due(timed)) {
+		ledger.out++;
+		send_held(out, &timed);
+	}
+	while (is_due(replies))
+		send_held(in, &replies);
 }
 
 static void forward_marker(int fd, const uint8_t *data, size_t len)
@@ -368,7 +386,7 @@ static void forward_number(int fd, int32_t number, const uint8_t *data,
 		late_ns = number % r->period * r->delay_ns;
 	if (late_ns > 0) {
 		ledger.delayed++;
-		hold_timed(now_ns() + late_ns, data, len);
+		hold_timed(&timed, now_ns() + late_ns, data, len);
 		return;
 	}
 	ledger.out++;
@@ -450,16 +468,24 @@ static void forward_reply(int in, int out)
 		ledger.replies_dropped++;
 		return;
 	}
-	pass_on(in, data, (size_t)n);
+	if (reply_delay_ns > 0)
+		hold_timed(&replies, now_ns() + reply_delay_ns, data,
+			   (size_t)n);
+	else
+		pass_on(in, data, (size_t)n);
 }
 
 /* How long to wait for the next datagram that is due. */
 static const struct timespec *until_due(struct timespec *t)
 {
-	if (timed == NULL)
+	const struct held *next = timed;
+
+	if (next == NULL || (replies != NULL && replies->due_ns < next->due_ns))
+		next = replies;
+	if (next == NULL)
 		return NULL;
 
-	int64_t ns = timed->due_ns - now_ns();
+	int64_t ns = next->due_ns - now_ns();
 
 	if (ns < 0)
 		ns = 0;
@@ -486,7 +512,7 @@ static void run(int in, int out, const sigset_t *waiting)
 				die("pselect");
 			continue;
 		}
-		release_timed(out);
+		release_timed(in, out);
 		if (FD_ISSET(in, &ready))
 			forward(in, out);
 		if (FD_ISSET(out, &ready))
