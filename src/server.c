@@ -193,8 +193,8 @@ static void *serve(void *arg)
 	}
 	what = not_offered(&o, &header);
 	if (what != NULL)
-		log_error("%s port %u: %s is not served here", s->conn.peer,
-			  s->conn.peer_port, what);
+		log_stranger(clock_ns(), "%s port %u: %s is not served here",
+			     s->conn.peer, s->conn.peer_port, what);
 	/* nothing at all: somebody looked whether the port is open */
 	if (what == NULL && o.have > 0) {
 		if (o.first.kind == WIRE_TCP_CLIENT)
@@ -234,10 +234,13 @@ static void accept_one(struct server *v)
 	struct conn *c;
 
 	if (fd < 0) {
-		/* gone again, or out of descriptors: the next look tries anew
-		 */
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+		/* gone again, or out of something: the next look tries anew */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+		    errno == ENOBUFS) {
+			log_stranger(clock_ns(), "a client has to wait: %s",
+				     strerror(errno));
 			clock_sleep_until(clock_ns() + 10 * CLOCK_MS_NS);
+		}
 		return;
 	}
 	c = calloc(1, sizeof(*c));
@@ -508,6 +511,7 @@ int server_run(const struct options *o, struct out *outs, size_t n_outs,
 	wind_up(&v);
 	server_udp_free(v.udp);
 	report_free(v.report);
+	log_strangers_end();
 	close(v.listen_fd);
 	return 0;
 }

@@ -14,6 +14,8 @@
 
 /* A blocked send looks this often whether it is still wanted. */
 #define LOOK_NS (100 * CLOCK_MS_NS)
+/* A receiver looks this often whether its peer is still there. */
+#define IDLE_LOOK_NS CLOCK_SECOND_NS
 /* The queue of unsent bytes may hold this much of the measured rate. */
 #define QUEUE_NS (100 * CLOCK_MS_NS)
 #define QUEUE_MIN_BYTES 4096
@@ -358,29 +360,59 @@ void tcp_finish(struct stream *s)
 	stream_ended(s, acked_ns);
 }
 
+/* How long a receiver waits for data. */
+struct patience {
+	int64_t last_ns;
+	int64_t longest_ns; /* gap between two reads */
+};
+
+static bool is_idle(const struct patience *p)
+{
+	int64_t limit_ns = p->longest_ns > TCP_IDLE_NS / 4 ? 4 * p->longest_ns
+							   : TCP_IDLE_NS;
+
+	return clock_ns() - p->last_ns > limit_ns;
+}
+
+static void received(struct stream *s, struct patience *p, size_t n)
+{
+	int64_t now_ns = clock_ns();
+
+	if (now_ns - p->last_ns > p->longest_ns)
+		p->longest_ns = now_ns - p->last_ns;
+	p->last_ns = now_ns;
+	if (s->omit_ns > 0)
+		see_omit(s, now_ns);
+	counter_add(&s->io.bytes, n);
+	counter_add(&s->io.calls, 1);
+	if (atomic_load_explicit(&s->start_ns, memory_order_relaxed) == 0)
+		atomic_store(&s->start_ns, now_ns);
+}
+
 void tcp_receive(struct stream *s)
 {
 	struct out_cpu begun;
-	int64_t last_ns = clock_ns();
+	struct patience p = { .last_ns = clock_ns() };
 
 	stream_cpu_begin(&begun);
-
+	(void)sock_receive_limit(s->fd, IDLE_LOOK_NS);
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
 		ssize_t n = recv(s->fd, s->buf, s->buf_bytes, 0);
 
 		if (n > 0) {
-			last_ns = clock_ns();
-			if (s->omit_ns > 0)
-				see_omit(s, last_ns);
-			counter_add(&s->io.bytes, (uint64_t)n);
-			counter_add(&s->io.calls, 1);
-			if (atomic_load_explicit(&s->start_ns,
-						 memory_order_relaxed) == 0)
-				atomic_store(&s->start_ns, last_ns);
+			received(s, &p, (size_t)n);
 			continue;
 		}
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			if (!is_idle(&p))
+				continue;
+			s->error = -ETIMEDOUT;
+			stream_note(s, "ended: nothing came for %.0f s",
+				    (double)(clock_ns() - p.last_ns) / 1e9);
+			break;
+		}
 		if (n < 0)
 			s->error = -errno;
 		break;
@@ -388,7 +420,7 @@ void tcp_receive(struct stream *s)
 	s->interrupted = atomic_load(&s->stop);
 	stream_cpu_end(&s->cpu, &begun);
 	stream_buffer(s, s->buffer.asked);
-	stream_ended(s, last_ns);
+	stream_ended(s, p.last_ns);
 }
 
 void tcp_tell(struct stream *s)
