@@ -20,7 +20,8 @@ void log_also(void (*tell)(void *arg, const char *text), void *arg)
 	also_arg = arg;
 }
 
-static void write_line(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void write_line(const char *format,
+							     va_list args)
 {
 	char line[LINE_BYTES] = "iperf: ";
 	size_t start = strlen(line);
