@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "clock.h"
-#include "platform/platform.h"
 
 /* A stream that has not begun is looked at this often. */
 #define LOOK_NS (50 * CLOCK_MS_NS)
@@ -388,23 +387,26 @@ static void add_to_sum(struct group *g, uint64_t row, const struct record *one)
 	sum->streams++;
 }
 
-static void read_tcp(struct entry *e, struct out_tcp *out)
+static void read_tcp(const struct entry *e, struct out_tcp *out)
 {
-	struct platform_tcp tcp;
+	const struct stream_tcp *tcp = &e->s->tcp;
 
-	if (e->s->udp || e->s->receiver ||
-	    platform_tcp_info(e->s->fd, &tcp) < 0)
+	if (e->s->udp || e->s->receiver || counter_get(&tcp->known) == 0)
 		return;
 	*out = (struct out_tcp){
-		.retransmits = tcp.retransmits - e->printed_retransmits,
-		.cwnd_bytes = tcp.cwnd_bytes,
-		.cwnd_packets = tcp.cwnd_packets,
-		.inflight_bytes = tcp.inflight_bytes,
-		.inflight_packets = tcp.inflight_packets,
-		.rtt_us = tcp.rtt_us,
-		.rttvar_us = tcp.rttvar_us,
-		.rtt_min_us = tcp.rtt_min_us,
-		.acked_bytes = tcp.acked_bytes == UINT64_MAX ? UINT64_MAX : 0,
+		.retransmits =
+			counter_get(&tcp->retransmits) - e->printed_retransmits,
+		.cwnd_bytes = (uint32_t)counter_get(&tcp->cwnd_bytes),
+		.cwnd_packets = (uint32_t)counter_get(&tcp->cwnd_packets),
+		.inflight_bytes = (uint32_t)counter_get(&tcp->inflight_bytes),
+		.inflight_packets =
+			(uint32_t)counter_get(&tcp->inflight_packets),
+		.rtt_us = (uint32_t)counter_get(&tcp->rtt_us),
+		.rttvar_us = (uint32_t)counter_get(&tcp->rttvar_us),
+		.rtt_min_us = (uint32_t)counter_get(&tcp->rtt_min_us),
+		.acked_bytes = counter_get(&tcp->arrived_bytes) == UINT64_MAX
+				       ? UINT64_MAX
+				       : 0,
 		.known = true,
 	};
 }

@@ -149,15 +149,42 @@ static void add_omitted(const struct stream *s,
 	out->jitter_ns = jitter_ns;
 }
 
-/* What a TCP sender's peer has got; it includes the end, which is no byte. */
-static void take_arrived(const struct stream *s, struct stats_snap *out)
+void stream_sample(struct stream *s)
 {
 	struct platform_tcp tcp;
 
+	if (platform_tcp_info(s->fd, &tcp) < 0)
+		return;
+	counter_set(&s->tcp.arrived_bytes, tcp.acked_bytes);
+	counter_set(&s->tcp.retransmits, tcp.retransmits);
+	counter_set(&s->tcp.cwnd_bytes, tcp.cwnd_bytes);
+	counter_set(&s->tcp.cwnd_packets, tcp.cwnd_packets);
+	counter_set(&s->tcp.inflight_bytes, tcp.inflight_bytes);
+	counter_set(&s->tcp.inflight_packets, tcp.inflight_packets);
+	counter_set(&s->tcp.rtt_us, tcp.rtt_us);
+	counter_set(&s->tcp.rttvar_us, tcp.rttvar_us);
+	counter_set(&s->tcp.rtt_min_us, tcp.rtt_min_us);
+	counter_set(&s->tcp.known, 1);
+}
+
+/* What a TCP sender's peer has got: what the mover was told last, or what has
+ * left the queue since, which misses at most the write that goes on. */
+static void take_arrived(const struct stream *s, struct stats_snap *out)
+{
+	uint64_t unacked = 0;
+	uint64_t told = counter_get(&s->tcp.arrived_bytes);
+	uint64_t left = 0;
+
 	out->written = out->bytes;
-	if (platform_tcp_info(s->fd, &tcp) == 0 &&
-	    tcp.acked_bytes < out->written)
-		out->bytes = tcp.acked_bytes;
+	if (counter_get(&s->tcp.known) == 0 || told == UINT64_MAX ||
+	    platform_unacked(s->fd, &unacked) < 0)
+		return;
+	if (unacked < out->written)
+		left = out->written - unacked;
+	out->bytes = told > left ? told : left;
+	/* it may include the end, which is no byte */
+	if (out->bytes > out->written)
+		out->bytes = out->written;
 }
 
 static void take(const struct stream *s, struct stats_snap *out,

@@ -34,6 +34,21 @@ struct stream_job {
 	struct wire_client header;
 };
 
+/* What TCP_INFO told the mover last.  Only the mover asks: another thread can
+ * wait long for a socket that is being written to. */
+struct stream_tcp {
+	struct counter known; /* 1: it told something */
+	struct counter arrived_bytes;
+	struct counter retransmits;
+	struct counter cwnd_bytes;
+	struct counter cwnd_packets;
+	struct counter inflight_bytes;
+	struct counter inflight_packets;
+	struct counter rtt_us;
+	struct counter rttvar_us;
+	struct counter rtt_min_us;
+};
+
 struct stream {
 	int fd;
 	bool owns_fd;
@@ -46,6 +61,7 @@ struct stream {
 
 	/* written by the mover alone, read by the report */
 	struct stats_io io;
+	struct stream_tcp tcp;       /* TCP senders */
 	struct stats_rx *rx;         /* UDP receivers, else NULL */
 	struct stats_rx *omitted;    /* its ledger of what -O leaves out */
 	_Atomic int64_t start_ns;    /* monotonic; 0: not a byte yet */
@@ -133,6 +149,8 @@ __attribute__((format(printf, 2, 3))) void stream_note(struct stream *s,
 /* Processor time of the calling thread: since *since, or up to now. */
 void stream_cpu_begin(struct out_cpu *since);
 void stream_cpu_end(struct out_cpu *cpu, const struct out_cpu *since);
+/* Fills s->tcp from its socket; by the mover. */
+void stream_sample(struct stream *s);
 /* Fills s->buffer from its socket. */
 void stream_buffer(struct stream *s, uint64_t asked_bytes);
 /* What it has seen up to now, at the end of a row; for the reporter. */

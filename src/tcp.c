@@ -34,6 +34,8 @@ struct flow {
 	int64_t measured_ns; /* when it was last */
 	uint64_t then_bytes; /* how much had arrived at that time */
 	size_t chunk_bytes;  /* of one write */
+	size_t chunk_min;    /* below a full segment it would wait for others */
+	double queue_min;    /* two segments, for the same reason */
 	bool slow;
 };
 
@@ -50,13 +52,15 @@ static uint64_t arrived(const struct stream *s)
 
 static void measure(struct stream *s, struct flow *f, int64_t now_ns)
 {
+	stream_sample(s);
+
 	uint64_t bytes = arrived(s);
 	int64_t span_ns = now_ns - f->measured_ns;
 	double rate = (double)(bytes - f->then_bytes) * 1e9 / (double)span_ns;
 	double queue = rate * QUEUE_NS / 1e9;
 
-	if (queue < QUEUE_MIN_BYTES)
-		queue = QUEUE_MIN_BYTES;
+	if (queue < f->queue_min)
+		queue = f->queue_min;
 	if (queue > QUEUE_MAX_BYTES)
 		queue = QUEUE_MAX_BYTES;
 	(void)platform_unsent_limit(s->fd, (uint32_t)queue);
@@ -64,6 +68,8 @@ static void measure(struct stream *s, struct flow *f, int64_t now_ns)
 	f->chunk_bytes = s->job.len_bytes;
 	if (f->slow && f->chunk_bytes > (size_t)queue / 4)
 		f->chunk_bytes = (size_t)queue / 4;
+	if (f->chunk_bytes < f->chunk_min)
+		f->chunk_bytes = f->chunk_min;
 	f->then_bytes = bytes;
 	f->measured_ns = now_ns;
 	f->measure_ns = now_ns + LOOK_NS;
@@ -72,6 +78,9 @@ static void measure(struct stream *s, struct flow *f, int64_t now_ns)
 static void flow_init(struct stream *s, struct flow *f)
 {
 	int64_t now_ns = clock_ns();
+	size_t segment = sock_mss(s->fd);
+	size_t queue =
+		2 * segment > QUEUE_MIN_BYTES ? 2 * segment : QUEUE_MIN_BYTES;
 
 	*f = (struct flow){
 		.end_ns = s->job.amount_bytes > 0 || s->job.time_ns == 0
@@ -80,12 +89,16 @@ static void flow_init(struct stream *s, struct flow *f)
 		.measure_ns = now_ns + MEASURE_FIRST_NS,
 		.measured_ns = now_ns,
 		.chunk_bytes = s->job.len_bytes,
+		.chunk_min =
+			segment < s->job.len_bytes ? segment : s->job.len_bytes,
+		.queue_min = (double)queue,
 		.slow = true,
 	};
-	if (f->chunk_bytes > QUEUE_MIN_BYTES)
-		f->chunk_bytes = QUEUE_MIN_BYTES;
-	(void)platform_unsent_limit(s->fd, QUEUE_MIN_BYTES);
+	if (f->chunk_bytes > queue)
+		f->chunk_bytes = queue;
+	(void)platform_unsent_limit(s->fd, (uint32_t)queue);
 	(void)sock_send_limit(s->fd, LOOK_NS);
+	stream_sample(s);
 }
 
 /* Is the time over that -O leaves out? */
@@ -238,6 +251,8 @@ static void send_paced(struct stream *s, struct flow *f)
 		if (!wait_due(s, due_ns))
 			return;
 		now_ns = clock_ns();
+		if (now_ns >= f->measure_ns)
+			measure(s, f, now_ns);
 		see_omit(s, now_ns);
 		if (now_ns >= f->end_ns ||
 		    !write_some(s, f, smaller(left_of_chunk, left),
@@ -355,6 +370,7 @@ void tcp_finish(struct stream *s)
 		stream_note(s, "%" PRIu64 " bytes were not acknowledged",
 			    s->unconfirmed);
 	read_answer(s, &answer);
+	stream_sample(s);
 	if (acked_ns == 0)
 		acked_ns = ended || progress_ns == 0 ? now_ns : progress_ns;
 	stream_ended(s, acked_ns);
