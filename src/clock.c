@@ -3,8 +3,14 @@
 #include <errno.h>
 #include <time.h>
 
-/* A sleep may wake this late; from here on the wait spins. */
+/* A sleep may wake this late; from here on the wait spins.  Where the host
+ * wakes later than that, as an idle virtual machine does, the margin of the
+ * thread follows, and comes back slowly. */
 #define SPIN_NS 60000
+#define SPIN_MAX_NS 2000000
+#define SPIN_DECAY 4096
+
+static _Thread_local int64_t spin_ns = SPIN_NS;
 
 static int64_t read_ns(clockid_t id)
 {
@@ -39,15 +45,28 @@ void clock_sleep_until(int64_t due_ns)
 	(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
+/* A sleep ended so late, 0: there was none. */
+static void learn(int64_t late_ns)
+{
+	if (late_ns > spin_ns)
+		spin_ns = late_ns < SPIN_MAX_NS / 2 ? 2 * late_ns : SPIN_MAX_NS;
+	else if (spin_ns > SPIN_NS)
+		spin_ns -= spin_ns / SPIN_DECAY;
+}
+
 int64_t clock_wait_until(int64_t due_ns, bool precise)
 {
-	int64_t margin_ns = precise ? SPIN_NS : 0;
+	int64_t margin_ns = precise ? spin_ns : 0;
 	int64_t now_ns = clock_ns();
+	int64_t late_ns = 0;
 
 	if (due_ns - now_ns > margin_ns) {
 		clock_sleep_until(due_ns - margin_ns);
 		now_ns = clock_ns();
+		late_ns = now_ns - (due_ns - margin_ns);
 	}
+	if (precise)
+		learn(late_ns);
 	while (precise && now_ns < due_ns)
 		now_ns = clock_ns();
 	return now_ns;
