@@ -3,13 +3,43 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#ifdef __FreeBSD__
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#endif
 
+#ifdef __FreeBSD__
+/* The window is in bytes; what arrived is not told. */
+int platform_tcp_info(int fd, struct platform_tcp *out)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	memset(&info, 0, sizeof(info));
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return -errno;
+	*out = (struct platform_tcp){
+		.retransmits = info.tcpi_snd_rexmitpack,
+		.acked_bytes = UINT64_MAX,
+		.cwnd_bytes = info.tcpi_snd_cwnd,
+		.cwnd_packets = info.tcpi_snd_mss > 0
+					? info.tcpi_snd_cwnd / info.tcpi_snd_mss
+					: 0,
+		.rtt_us = info.tcpi_rtt,
+		.rttvar_us = info.tcpi_rttvar,
+		.mss = info.tcpi_snd_mss,
+	};
+	return 0;
+}
+#else
 int platform_tcp_info(int fd, struct platform_tcp *out)
 {
 	(void)fd;
 	*out = (struct platform_tcp){ 0 };
 	return -ENOTSUP;
 }
+#endif
 
 int platform_rx_stamps(int fd)
 {
