@@ -107,8 +107,9 @@ static enum client_status open_socket(const struct client *c, uint32_t i,
 static struct wire_client make_header(const struct client *c)
 {
 	const struct options *o = c->o;
+	bool start = o->trip_times && c->len_bytes >= WIRE_UDP_START_BYTES;
 	struct wire_client h = {
-		.flags = wire_flags(o->udp),
+		.flags = wire_flags(o->udp, start),
 		.threads = c->streams,
 		.port = o->port,
 		.buflen = (int32_t)o->len_bytes,
@@ -123,6 +124,8 @@ static struct wire_client make_header(const struct client *c)
 	h.omit_10ms = (uint16_t)(o->omit_ns / (10 * CLOCK_MS_NS));
 	if (o->trip_times)
 		h.upper |= WIRE_UPPER_TRIP_TIMES;
+	if (start)
+		h.start_ns = clock_wall_ns();
 	wire_version(&h.version_u, &h.version_l);
 	return h;
 }

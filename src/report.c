@@ -816,8 +816,9 @@ static void follow_group(struct report *r, struct group *g)
 	g->over = true;
 }
 
-/* What iperf 2's own report says. */
-static void read_report(const struct wire_report *w, struct record *rec)
+/* What iperf 2's own report says; trips: the clocks are meant to agree. */
+static void read_report(const struct wire_report *w, bool trips,
+			struct record *rec)
 {
 	rec->end_ns = w->duration_ns;
 	rec->d = (struct stats_snap){
@@ -826,6 +827,13 @@ static void read_report(const struct wire_report *w, struct record *rec)
 		.lost = w->lost,
 		.late = w->out_of_order,
 		.jitter_ns = w->jitter_ns,
+	};
+	rec->trip = (struct stats_delay){
+		.known = trips && w->enhanced && w->transit_count > 0,
+		.count = w->transit_count,
+		.min_ns = w->transit_min_ns,
+		.mean_ns = w->transit_mean_ns,
+		.max_ns = w->transit_max_ns,
 	};
 }
 
@@ -905,7 +913,7 @@ static void print_server_report(struct report *r, struct entry *e)
 	if (e->s->has_block)
 		read_block(e, &rec);
 	else
-		read_report(&e->s->report, &rec);
+		read_report(&e->s->report, r->o->trip_times, &rec);
 	if (e->s->omit_ns > 0 && rec.start_ns == 0)
 		write_note(r, rec.id,
 			   "the server's report is of the whole test");

@@ -297,6 +297,8 @@ static void sender_init(struct sender *t, struct stream *s)
 		.end_ns = INT64_MAX,
 	};
 	t->start_wall_ns = clock_wall_ns() - (clock_ns() - t->start_ns);
+	if (s->job.header.start_ns != 0)
+		s->job.header.start_ns = t->start_wall_ns;
 	if (s->job.amount_bytes > 0)
 		split_amount(t);
 	else if (s->job.time_ns > 0)

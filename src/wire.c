@@ -37,6 +37,11 @@ enum {
 	CLIENT_OMIT_FROM = 56, /* iperf 2: a prefetch size of TCP writes */
 };
 
+/* The start time and a pacing rate that we leave 0 end a header that has
+ * them; UDP's says that it is this long, as that of 2.1.8 does. */
+#define START_FROM_END 16
+#define UDP_START_LENGTH 108
+
 /* 2.2 with a transfer's ID: it stands in the middle of the word. */
 #define THREADS_HAS_ID 0x80000000u
 #define THREADS_MASK 0xfffffu
@@ -245,25 +250,33 @@ bool wire_udp_stamped(const uint8_t *p, size_t n)
 	return n >= WIRE_UDP_LEGACY_BYTES && get32(p + 8) < USEC_PER_SEC;
 }
 
+/* Cut rather than rounded, as gettimeofday does it: a stamp never lies in the
+ * future.  The seconds wrap in 2106. */
+static void put_stamp(uint8_t *p, int64_t wall_ns)
+{
+	uint64_t ns = wall_ns > 0 ? (uint64_t)wall_ns : 0;
+
+	put32(p, (uint32_t)(ns / NSEC_PER_SEC));
+	put32(p + 4, (uint32_t)(ns % NSEC_PER_SEC / NSEC_PER_USEC));
+}
+
 void wire_udp_encode(uint8_t *p, enum wire_layout layout,
 		     const struct wire_udp *in)
 {
-	/* Cut rather than rounded, as gettimeofday does it: a stamp never
-	 * lies in the future.  The seconds wrap in 2106. */
-	uint64_t ns = in->sent_ns > 0 ? (uint64_t)in->sent_ns : 0;
-
 	put32(p, low32((uint64_t)in->seq));
-	put32(p + 4, (uint32_t)(ns / NSEC_PER_SEC));
-	put32(p + 8, (uint32_t)(ns % NSEC_PER_SEC / NSEC_PER_USEC));
+	put_stamp(p + 4, in->sent_ns);
 	if (!is_legacy(layout))
 		put32(p + 12, high32((uint64_t)in->seq));
 }
 
-uint32_t wire_flags(bool udp)
+uint32_t wire_flags(bool udp, bool start)
 {
 	uint32_t bytes = udp ? WIRE_UDP_CLIENT_BYTES : WIRE_TCP_BYTES;
 
-	return WIRE_EXT | WIRE_LEN | bytes << 1 | (udp ? WIRE_SEQ64 : 0);
+	if (start)
+		bytes = udp ? UDP_START_LENGTH : WIRE_TCP_START_BYTES;
+	return WIRE_EXT | WIRE_LEN | bytes << 1 | (udp ? WIRE_SEQ64 : 0) |
+	       (udp && start ? WIRE_UDPT : 0);
 }
 
 static void get_extension(const uint8_t *p, struct wire_client *out)
@@ -322,6 +335,19 @@ static void put_extension(uint8_t *p, const struct wire_client *in)
 	put32(p + CLIENT_RATE_HIGH, high32(rate) << 8);
 }
 
+/* Where the start time stands, behind zeros; returns where it ends. */
+static size_t put_start(uint8_t *p, const struct wire_client *in)
+{
+	bool udp = (in->flags & WIRE_SEQ64) != 0;
+	size_t bytes = udp ? WIRE_UDP_START_BYTES - WIRE_UDP_BYTES
+			   : WIRE_TCP_START_BYTES;
+	size_t at = bytes - START_FROM_END;
+
+	memset(p + WIRE_TCP_BYTES, 0, bytes - WIRE_TCP_BYTES);
+	put_stamp(p + at, in->start_ns);
+	return bytes;
+}
+
 size_t wire_client_encode(uint8_t *p, const struct wire_client *in)
 {
 	size_t bytes = in->has_ext ? WIRE_TCP_BYTES : WIRE_BASE_BYTES;
@@ -335,6 +361,8 @@ size_t wire_client_encode(uint8_t *p, const struct wire_client *in)
 	put32(p + CLIENT_AMOUNT, (uint32_t)in->amount);
 	if (in->has_ext)
 		put_extension(p, in);
+	if (in->has_ext && in->start_ns != 0)
+		return put_start(p, in);
 	return bytes;
 }
 

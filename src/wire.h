@@ -36,6 +36,8 @@
 #define WIRE_UDP_LEGACY_BYTES 12 /* datagram header of 2.0.x */
 #define WIRE_UDP_BYTES 16        /* datagram header since 2.0.13 */
 #define WIRE_UDP_CLIENT_BYTES (WIRE_UDP_BYTES + WIRE_TCP_BYTES)
+#define WIRE_TCP_START_BYTES 80  /* the header with a start time */
+#define WIRE_UDP_START_BYTES 128 /* a datagram with one, at least */
 #define WIRE_REPORT_LEGACY_BYTES 52
 #define WIRE_REPORT_BYTES 128
 #define WIRE_ACK_BYTES 28
@@ -71,6 +73,9 @@ struct wire_client {
 	uint32_t version_l; /* release, kind and our mark */
 	uint16_t tos;
 	uint64_t rate_bps; /* -b, 0: none */
+	int64_t start_ns;  /* the client's wall clock as its test began, in
+			      whole microseconds on the wire; 0: none.  Only
+			      written */
 	/* Between two of ours, where iperf 2 has a reserved field and one that
 	 * it leaves 0 without an option that we don't have. */
 	uint16_t omit_10ms; /* -O */
@@ -128,9 +133,9 @@ bool wire_udp_stamped(const uint8_t *p, size_t n);
 /* Writes the 16 bytes of the modern header (or the 12 of the legacy one). */
 void wire_udp_encode(uint8_t *p, enum wire_layout layout,
 		     const struct wire_udp *in);
-/* The flags of a plain header of ours: what is in it, and its length.  The
- * caller adds the bits of its mode. */
-uint32_t wire_flags(bool udp);
+/* The flags of a header of ours, with a start time or without: what is in it,
+ * and its length.  The caller adds the bits of its mode. */
+uint32_t wire_flags(bool udp, bool start);
 /* The client header at p, n bytes of it there.  Fields that lie beyond n are
  * 0; -EINVAL when not even the flags are there. */
 int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out);
@@ -138,7 +143,8 @@ int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out);
  * says none or more than WIRE_STREAMS_MAX. */
 uint32_t wire_streams(const struct wire_client *c);
 /* Writes the 60 bytes of base and extension (or the 24 of the base when
- * has_ext is clear).  Returns how many. */
+ * has_ext is clear); with start_ns what makes it WIRE_TCP_START_BYTES, or ends
+ * at WIRE_UDP_START_BYTES of the datagram.  Returns how many. */
 size_t wire_client_encode(uint8_t *p, const struct wire_client *in);
 /* What opens this stream?  eof: no more bytes will come, or they take too
  * long; the answer is never WIRE_TCP_MORE then. */

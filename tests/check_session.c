@@ -58,7 +58,7 @@ static void put_client(struct course *c, size_t at)
 				      .amount = -1000 };
 
 	if (c->kind != OLD) {
-		client.flags = wire_flags(true);
+		client.flags = wire_flags(true, false);
 		client.has_ext = true;
 		client.version_u = 0x00020001;
 		client.version_l = 0x00080003;

@@ -599,7 +599,7 @@ static const struct {
 
 START_TEST(rates_have_56_bits)
 {
-	struct wire_client in = { .flags = wire_flags(false),
+	struct wire_client in = { .flags = wire_flags(false, false),
 				  .has_ext = true,
 				  .rate_bps = rates[_i].asked };
 	struct wire_client out;
@@ -611,16 +611,54 @@ START_TEST(rates_have_56_bits)
 }
 END_TEST
 
+/* But for the version, whose mark is ours, and the trip-times bit, which the
+ * caller sets, it is byte for byte what 2.1.8 sends (TV55, TV47). */
+START_TEST(the_start_time_stands_where_iperf_2_has_it)
+{
+	struct wire_client in = {
+		.flags = wire_flags(true, true),
+		.threads = 1,
+		.port = 5402,
+		.amount = -100,
+		.has_ext = true,
+		.upper = WIRE_UPPER_TRIP_TIMES,
+		.version_u = 0x00020001,
+		.version_l = 0x00080003,
+		.rate_bps = 500000,
+		.start_ns = 1796077411313859999,
+	};
+	uint8_t buf[WIRE_UDP_START_BYTES];
+	size_t n;
+
+	memset(buf, 0xff, sizeof(buf));
+	n = wire_client_encode(buf, &in);
+	ck_assert_uint_eq(n, WIRE_UDP_START_BYTES - WIRE_UDP_BYTES);
+	ck_assert_mem_eq(buf, tv55 + WIRE_UDP_BYTES, n);
+	in.flags = wire_flags(false, true);
+	in.port = 5400;
+	in.buflen = 8192;
+	in.rate_bps = 2000000;
+	in.start_ns = 1796077405305245000;
+	n = wire_client_encode(buf, &in);
+	ck_assert_uint_eq(n, WIRE_TCP_START_BYTES);
+	ck_assert_mem_eq(buf, tv47, n);
+}
+END_TEST
+
 START_TEST(flags_are_those_of_the_original)
 {
-	ck_assert_uint_eq(wire_flags(false), 0x40010078);
-	ck_assert_uint_eq(wire_flags(true), 0x48010098);
+	ck_assert_uint_eq(wire_flags(false, true), 0x400100a0);
+	ck_assert_uint_eq(wire_flags(true, true), 0x680100d8);
+	ck_assert_uint_eq(wire_flags(false, false), 0x40010078);
+	ck_assert_uint_eq(wire_flags(true, false), 0x48010098);
 	/* TV07, TV12, TV16, TV40 */
-	ck_assert_uint_eq(wire_flags(false) | WIRE_V1 | WIRE_NOW, 0xc0010079);
-	ck_assert_uint_eq(wire_flags(false) | WIRE_V2, 0x44010078);
-	ck_assert_uint_eq(wire_flags(false) | WIRE_V2 | WIRE_ACKREQ,
+	ck_assert_uint_eq(wire_flags(false, false) | WIRE_V1 | WIRE_NOW,
+			  0xc0010079);
+	ck_assert_uint_eq(wire_flags(false, false) | WIRE_V2, 0x44010078);
+	ck_assert_uint_eq(wire_flags(false, false) | WIRE_V2 | WIRE_ACKREQ,
 			  0x46010078);
-	ck_assert_uint_eq(wire_flags(true) | WIRE_UDPT | WIRE_V2, 0x6c010098);
+	ck_assert_uint_eq(wire_flags(true, false) | WIRE_UDPT | WIRE_V2,
+			  0x6c010098);
 }
 END_TEST
 
@@ -1260,6 +1298,7 @@ static TCase *client_case(void)
 	tcase_add_test(tc, client_fields_beyond_the_end_are_0);
 	tcase_add_test(tc, no_extension_without_its_flag);
 	tcase_add_loop_test(tc, rates_have_56_bits, 0, COUNT(rates));
+	tcase_add_test(tc, the_start_time_stands_where_iperf_2_has_it);
 	tcase_add_test(tc, flags_are_those_of_the_original);
 	tcase_add_loop_test(tc, amounts_never_wrap_into_another_meaning, 0,
 			    COUNT(amounts));
