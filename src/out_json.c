@@ -437,6 +437,7 @@ static void put_udp_sender(struct line *l, const struct record *r)
 	put_count(l, "write_count", r->d.packets);
 	put_count(l, "write_errors", r->d.errors);
 	put_count(l, "write_blocked", r->d.blocked);
+	put_count(l, "icmp_errors", r->d.icmp);
 }
 
 static void put_gaps(struct line *l, const struct record *r)

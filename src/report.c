@@ -563,7 +563,7 @@ static bool moved(const struct stats_snap *a, const struct stats_snap *b)
 	       a->duplicate != b->duplicate || a->too_late != b->too_late ||
 	       a->late != b->late || a->gaps != b->gaps ||
 	       a->errors != b->errors || a->blocked != b->blocked ||
-	       a->socket_drops != b->socket_drops ||
+	       a->icmp != b->icmp || a->socket_drops != b->socket_drops ||
 	       a->shared_drops != b->shared_drops ||
 	       a->clock_steps != b->clock_steps;
 }

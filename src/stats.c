@@ -632,6 +632,7 @@ void stats_io_snap(const struct stats_io *io, struct stats_snap *out)
 		.packets = counter_get(&io->calls),
 		.errors = counter_get(&io->errors),
 		.blocked = counter_get(&io->blocked),
+		.icmp = counter_get(&io->icmp),
 	};
 }
 
@@ -650,6 +651,7 @@ void stats_diff(struct stats_snap *out, const struct stats_snap *now,
 		.gaps = now->gaps - before->gaps,
 		.errors = now->errors - before->errors,
 		.blocked = now->blocked - before->blocked,
+		.icmp = now->icmp - before->icmp,
 		.gap_max = now->gap_max,
 		.gap_max_ns = now->gap_max_ns,
 		.gap_began_ns = now->gap_began_ns,
@@ -696,6 +698,7 @@ void stats_sum(struct stats_snap *sum, const struct stats_snap *one)
 	sum->gaps += one->gaps;
 	sum->errors += one->errors;
 	sum->blocked += one->blocked;
+	sum->icmp += one->icmp;
 	sum->jitter_sum_ns += one->jitter_sum_ns;
 	sum->socket_drops += one->socket_drops;
 	sum->shared_drops += one->shared_drops;

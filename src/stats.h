@@ -38,6 +38,7 @@ struct stats_snap {
 	int64_t gap_max_ns;
 	uint64_t errors;        /* sends that the system refused */
 	uint64_t blocked;       /* sends that had to wait */
+	uint64_t icmp;          /* UDP sender: the network told of failures */
 	int64_t jitter_ns;      /* RFC 3550 6.4.1, at the snapshot (a level) */
 	int64_t jitter_max_ns;  /* the largest that it ever was (a level) */
 	uint64_t jitter_sum_ns; /* of it after each datagram: over packets it
@@ -83,6 +84,7 @@ struct stats_io {
 	struct counter calls; /* datagrams, writes or reads that moved bytes */
 	struct counter errors;
 	struct counter blocked;
+	struct counter icmp;
 };
 
 void stats_io_snap(const struct stats_io *io, struct stats_snap *out);

@@ -105,11 +105,10 @@ struct stream {
 	int64_t marker_sent_ns; /* UDP sender: the stamp of its end marker */
 	bool confirmed;         /* TCP sender: the peer took every byte */
 	uint64_t unconfirmed;   /* TCP sender: bytes never acknowledged */
-	unsigned icmp;    /* UDP sender: messages of the network, of failures */
-	int icmp_last;    /* errno of the latest */
-	bool unreachable; /* UDP sender: nobody answered but the network */
-	bool peer_is_ours;         /* UDP sender: its server is one of ours */
-	bool has_report;           /* sender: the server told its figures */
+	int icmp_last;          /* UDP sender: errno of the latest of io.icmp */
+	bool unreachable;  /* UDP sender: nobody answered but the network */
+	bool peer_is_ours; /* UDP sender: its server is one of ours */
+	bool has_report;   /* sender: the server told its figures */
 	struct wire_report report; /* UDP */
 	bool has_block;            /* UDP and TCP: with what only ours tell */
 	struct block_result block;

@@ -96,8 +96,13 @@ static unsigned take_errors(struct stream *s)
 {
 	unsigned n = platform_take_errors(s->fd, &s->icmp_last);
 
-	s->icmp += n;
+	counter_add(&s->io.icmp, n);
 	return n;
+}
+
+static bool told_of_failures(const struct stream *s)
+{
+	return counter_get(&s->io.icmp) > 0;
 }
 
 /* The socket is full: waits for room. */
@@ -370,9 +375,10 @@ void udp_send(struct stream *s)
 	(void)take_errors(s);
 	if (paced)
 		note_shortfall(&t);
-	if (s->icmp > 0)
-		stream_note(s, "%u ICMP messages came back, the last: %s",
-			    s->icmp, strerror(s->icmp_last));
+	if (told_of_failures(s))
+		stream_note(s,
+			    "%" PRIu64 " ICMP messages came back, the last: %s",
+			    counter_get(&s->io.icmp), strerror(s->icmp_last));
 	if (!refused_at_start(s))
 		stream_ended(s, s->sent_ns);
 }
@@ -486,7 +492,8 @@ static bool keep_asking(const struct stream *s, unsigned i, int64_t begun_ns)
 {
 	if (s->peer_is_ours)
 		return clock_ns() - begun_ns < UDP_OURS_WAIT_NS;
-	return i < (s->icmp > 0 ? UDP_MARKERS_UNREACHABLE : UDP_MARKERS);
+	return i <
+	       (told_of_failures(s) ? UDP_MARKERS_UNREACHABLE : UDP_MARKERS);
 }
 
 /* How long to wait for an answer before the next marker. */
@@ -532,8 +539,8 @@ void udp_finish(struct stream *s)
 	/* minus zero is no marker, and then nothing is to be confirmed */
 	if (s->error == 0 && s->numbers > 0)
 		send_markers(s);
-	s->unreachable = s->icmp > 0 && !s->has_report && !s->peer_is_ours &&
-			 s->error == 0;
+	s->unreachable = told_of_failures(s) && !s->has_report &&
+			 !s->peer_is_ours && s->error == 0;
 	if (s->unreachable)
 		s->error = -s->icmp_last;
 	if (atomic_load(&s->end_ns) == 0) {

@@ -604,7 +604,7 @@ START_TEST(interval_of_a_udp_sender)
 		   ",'omitted':false,'bytes':1470000,"
 		   "'bits_per_second':3920000,'packets':1024,"
 		   "'packets_per_second':333.333333333,'write_count':1000,"
-		   "'write_errors':24,'write_blocked':6}");
+		   "'write_errors':24,'write_blocked':6,'icmp_errors':0}");
 }
 END_TEST
 
@@ -721,13 +721,14 @@ START_TEST(end_of_a_udp_sender)
 	make_total(&r);
 	r.d.bytes = 1000000;
 	r.d.errors = 24;
+	r.d.icmp = 3;
 	row_is(&r,
 	       "{'event':'end'," UDP_3 "'sender':true," ENDS
 	       ",'start':0,'end':1,'seconds':1," WALL
 	       ",'bytes':1000000,'bits_per_second':8000000,"
 	       "'packets':1024,'packets_per_second':1000,"
-	       "'write_count':1000,'write_errors':24,'write_blocked':0," RATES
-	       "'delivered_bits_per_second':null," CPU
+	       "'write_count':1000,'write_errors':24,'write_blocked':0,"
+	       "'icmp_errors':3," RATES "'delivered_bits_per_second':null," CPU
 	       "'seconds_per_million_packets':1750,'shared':true},"
 	       "'sock_bufsize':4000000,'sndbuf_actual':212992,"
 	       "'notes':[]}");

@@ -219,13 +219,14 @@ static const struct {
 	const char *name;
 	size_t at;
 } counters[] = {
-	{ COUNTER(bytes) },         { COUNTER(written) },
-	{ COUNTER(packets) },       { COUNTER(errors) },
-	{ COUNTER(blocked) },       { COUNTER(lost) },
-	{ COUNTER(late) },          { COUNTER(too_late) },
-	{ COUNTER(duplicate) },     { COUNTER(gaps) },
-	{ COUNTER(jitter_sum_ns) }, { COUNTER(socket_drops) },
-	{ COUNTER(shared_drops) },  { COUNTER(clock_steps) },
+	{ COUNTER(bytes) },        { COUNTER(written) },
+	{ COUNTER(packets) },      { COUNTER(errors) },
+	{ COUNTER(blocked) },      { COUNTER(icmp) },
+	{ COUNTER(lost) },         { COUNTER(late) },
+	{ COUNTER(too_late) },     { COUNTER(duplicate) },
+	{ COUNTER(gaps) },         { COUNTER(jitter_sum_ns) },
+	{ COUNTER(socket_drops) }, { COUNTER(shared_drops) },
+	{ COUNTER(clock_steps) },
 };
 
 static uint64_t count_of(const struct stats_snap *d, int counter)

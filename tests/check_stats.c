@@ -1416,6 +1416,7 @@ START_TEST(difference_keeps_levels_of_now)
 					   .gap_max_ns = 100,
 					   .errors = 8,
 					   .blocked = 9,
+					   .icmp = 20,
 					   .jitter_ns = 999 };
 	const struct stats_snap now = { .bytes = 101,
 					.packets = 103,
@@ -1429,6 +1430,7 @@ START_TEST(difference_keeps_levels_of_now)
 					.gap_max_ns = 92,
 					.errors = 115,
 					.blocked = 117,
+					.icmp = 129,
 					.jitter_ns = 10 };
 	struct stats_snap d;
 
@@ -1442,6 +1444,7 @@ START_TEST(difference_keeps_levels_of_now)
 	ck_assert_uint_eq(d.gaps, 106);
 	ck_assert_uint_eq(d.errors, 107);
 	ck_assert_uint_eq(d.blocked, 108);
+	ck_assert_uint_eq(d.icmp, 109);
 	ck_assert_uint_eq(d.gap_max, 81);
 	ck_assert_int_eq(d.gap_began_ns, 91);
 	ck_assert_int_eq(d.gap_max_ns, 92);
@@ -1468,6 +1471,7 @@ START_TEST(sum_adds_counts_and_keeps_the_larger_level)
 					.duplicate = 6,
 					.gaps = 7,
 					.blocked = 8,
+					.icmp = 9,
 					.gap_max = 5,
 					.gap_began_ns = 60,
 					.gap_max_ns = 3,
@@ -1483,6 +1487,7 @@ START_TEST(sum_adds_counts_and_keeps_the_larger_level)
 	ck_assert_uint_eq(sum.gaps, 7);
 	ck_assert_uint_eq(sum.errors, 1);
 	ck_assert_uint_eq(sum.blocked, 8);
+	ck_assert_uint_eq(sum.icmp, 9);
 	ck_assert_uint_eq(sum.gap_max, 5);
 	ck_assert_int_eq(sum.gap_began_ns, 60);
 	ck_assert_int_eq(sum.gap_max_ns, 3);
@@ -1499,11 +1504,13 @@ START_TEST(a_sender_shows_its_calls_as_packets)
 	counter_add(&io.calls, 2);
 	counter_add(&io.errors, 3);
 	counter_add(&io.blocked, 4);
+	counter_add(&io.icmp, 5);
 	stats_io_snap(&io, &s);
 	ck_assert_uint_eq(s.bytes, 2940);
 	ck_assert_uint_eq(s.packets, 2);
 	ck_assert_uint_eq(s.errors, 3);
 	ck_assert_uint_eq(s.blocked, 4);
+	ck_assert_uint_eq(s.icmp, 5);
 	ck_assert_uint_eq(s.lost, 0);
 	ck_assert_uint_eq(stats_sent(&s), 2);
 }
