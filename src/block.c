@@ -5,6 +5,7 @@
 
 #define MAGIC_HELLO 0xa91f5e01u
 #define MAGIC_RESULT 0xa91f5e02u
+#define MAGIC_REFUSAL 0xa91f5e03u
 
 #define HEAD_BYTES 16
 #define FIELD_BYTES 8
@@ -196,6 +197,51 @@ int block_hello_decode(const uint8_t *p, size_t n, uint64_t *nonce)
 		return -EINVAL;
 	*nonce = get(p + 8, 8);
 	return 0;
+}
+
+/* Its fields: why, with the bit that says that the test ran, and the value. */
+#define REFUSAL_WHY 0xffu
+#define REFUSAL_RUNNING 0x100u
+
+size_t block_refusal_encode(uint8_t *p, const struct policy_refusal *r,
+			    uint64_t nonce)
+{
+	uint64_t word = (uint64_t)r->why | (r->running ? REFUSAL_RUNNING : 0);
+
+	put(p + HEAD_BYTES, word, FIELD_BYTES);
+	put(p + HEAD_BYTES + FIELD_BYTES, r->value, FIELD_BYTES);
+	return seal(p, MAGIC_REFUSAL, BLOCK_REFUSAL_BYTES, nonce);
+}
+
+int block_refusal_decode(const uint8_t *p, size_t n, uint64_t *nonce,
+			 struct policy_refusal *r)
+{
+	if (whole(p, n, MAGIC_REFUSAL) < BLOCK_REFUSAL_BYTES)
+		return -EINVAL;
+
+	uint64_t word = get(p + HEAD_BYTES, FIELD_BYTES);
+	uint64_t why = word & REFUSAL_WHY;
+
+	*nonce = get(p + 8, 8);
+	*r = (struct policy_refusal){
+		.why = why > POLICY_NONE && why < POLICY_OTHER
+			       ? (enum policy_why)why
+			       : POLICY_OTHER,
+		.value = get(p + HEAD_BYTES + FIELD_BYTES, FIELD_BYTES),
+		.running = (word & REFUSAL_RUNNING) != 0,
+	};
+	return 0;
+}
+
+int block_refusal_find(const uint8_t *p, size_t n, struct policy_refusal *r)
+{
+	uint64_t nonce;
+
+	for (size_t at = 0; at < n; at++) {
+		if (block_refusal_decode(p + at, n - at, &nonce, r) == 0)
+			return 0;
+	}
+	return -ENOENT;
 }
 
 static uint64_t pack_flags(const struct block_result *r)

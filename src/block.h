@@ -2,10 +2,11 @@
  * block: what two ends of ours tell each other beyond the protocol of iperf 2.
  * Bytes to structs and back, pure.
  *
- * A hello tells a client early that its server is one of ours.  A result
- * stands behind the UDP report of iperf 2 in the same datagram, or ends what a
- * TCP server sends.  Both begin with a magic number that no iperf 2 sends and
- * that no filler holds, and end with a checksum (CRC-32C) of all before it:
+ * A hello tells a client early that its server is one of ours.  A refusal tells
+ * it that the test is not served, or served no longer.  A result stands behind
+ * the UDP report of iperf 2 in the same datagram, or ends what a TCP server
+ * sends.  They begin with a magic number that no iperf 2 sends and that no
+ * filler holds, and end with a checksum (CRC-32C) of all before it:
  *
  *     0 u32 magic   4 u16 version   6 u16 length of the whole   8 u64 nonce
  *     16 fields of 8 bytes   length - 4 u32 checksum
@@ -22,8 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "policy.h"
+
 #define BLOCK_VERSION 1
 #define BLOCK_HELLO_BYTES 20
+#define BLOCK_REFUSAL_BYTES 36
 #define BLOCK_RESULT_BYTES 276
 /* No version is longer: the room of who reads one. */
 #define BLOCK_LENGTH_MAX 1024
@@ -76,6 +80,14 @@ struct block_result {
 size_t block_hello_encode(uint8_t *p, uint64_t nonce);
 /* 0, or -EINVAL when these bytes are no hello. */
 int block_hello_decode(const uint8_t *p, size_t n, uint64_t *nonce);
+/* Writes BLOCK_REFUSAL_BYTES; returns how many. */
+size_t block_refusal_encode(uint8_t *p, const struct policy_refusal *r,
+			    uint64_t nonce);
+/* 0, or -EINVAL when these bytes are no refusal. */
+int block_refusal_decode(const uint8_t *p, size_t n, uint64_t *nonce,
+			 struct policy_refusal *r);
+/* The first refusal in what a TCP server sent: 0, or -ENOENT. */
+int block_refusal_find(const uint8_t *p, size_t n, struct policy_refusal *r);
 /* Writes BLOCK_RESULT_BYTES; returns how many. */
 size_t block_result_encode(uint8_t *p, const struct block_result *r,
 			   uint64_t nonce);

@@ -358,6 +358,8 @@ static bool follow(struct client *c)
 /* How a stream's test ended. */
 static enum client_status stream_status(const struct stream *s)
 {
+	if (s->refusal.why != POLICY_NONE)
+		return s->refusal.running ? CLIENT_PEER_GONE : CLIENT_NO_PEER;
 	if (s->no_result || s->unreachable)
 		return CLIENT_NO_PEER;
 	if (s->error == -EMSGSIZE)
@@ -383,6 +385,14 @@ static void explain(const struct client *c, const struct stream *s,
 	const char *host = c->o->host;
 	unsigned port = c->o->port;
 
+	if (s->refusal.why != POLICY_NONE) {
+		char why[POLICY_TEXT_BYTES];
+
+		policy_text(&s->refusal, why);
+		log_error("%s port %u %s the test: %s", host, port,
+			  s->refusal.running ? "ended" : "refused", why);
+		return;
+	}
 	switch (status) {
 	case CLIENT_NO_PEER:
 		log_error("connect to %s port %u: %s", host, port,

@@ -43,12 +43,14 @@ enum kind {
 	OPT_ZERO_OR_SECONDS, /* the same, or 0 */
 	OPT_MILLISECONDS,    /* min to max, in nanoseconds too */
 	OPT_RATE,            /* bits or datagrams a second, up to max */
+	OPT_BPS,             /* bits a second, min to max */
 	OPT_TOS,             /* a number, min to max, or a name */
 	OPT_BIND,            /* address, port and device */
 	OPT_LETTER,          /* one letter out of choices */
 	OPT_LETTERS,         /* letters out of choices: a bit each */
 	OPT_PREFIX,          /* begins with choices, in any case */
 	OPT_CHOICE,          /* one word of choices: its number */
+	OPT_NETWORK,         /* one more address or prefix of the list */
 };
 
 /* Who may be given an option. */
@@ -98,6 +100,18 @@ static const struct row table[] = {
 	  "UDP: lost when missing for MS milliseconds (100)",
 	  AS_SERVER, OPT_MILLISECONDS, FIELD(late_after_ns),
 	  .min = MIN_LATE_NS, .max = MAX_LATE_NS },
+	{ 0, { "allow" }, "PREFIX",
+	  "serve only clients of PREFIX; may be repeated",
+	  AS_SERVER, OPT_NETWORK, FIELD(limits.allow) },
+	{ 0, { "max-clients" }, "N", "serve N clients (addresses) at once",
+	  AS_SERVER, OPT_WHOLE, FIELD(limits.clients), .min = 1,
+	  .max = 65535 },
+	{ 0, { "max-time" }, "SEC", "serve tests of up to SEC seconds",
+	  AS_SERVER, OPT_SECONDS, FIELD(limits.time_ns), .min = MIN_TIME_NS,
+	  .max = MAX_TIME_NS },
+	{ 0, { "max-rate" }, "RATE", "serve up to RATE bits/s for each client",
+	  AS_SERVER, OPT_BPS, FIELD(limits.rate_bps), .min = 1000,
+	  .max = MAX_RATE },
 	/* --- a client; -n stands before -t, so that of two variables IPERF_TIME
 	 * rules, as in iperf 2 --- */
 	{ 'c', { "client" }, "HOST", "connect to HOST and send",
@@ -213,12 +227,14 @@ static const char *const wanted[] = {
 	[OPT_ZERO_OR_SECONDS] = "a time: seconds, such as 10 or 0.5",
 	[OPT_MILLISECONDS] = "a time: milliseconds, such as 100 or 2.5",
 	[OPT_RATE] = "a rate: a number with k, m, g, Ki, Mi, Gi or pps",
+	[OPT_BPS] = "a rate: bits a second with k, m, g, Ki, Mi or Gi",
 	[OPT_TOS] = "a type of service: 0 to 255, or a name such as ef or af11",
 	[OPT_BIND] = "a local address: HOST, HOST:PORT, HOST%DEV or [V6]:PORT",
 	[OPT_LETTER] = "one letter of ",
 	[OPT_LETTERS] = "made of letters of ",
 	[OPT_PREFIX] = "a report style: ",
 	[OPT_CHOICE] = "one of ",
+	[OPT_NETWORK] = "an address or a prefix, such as 192.0.2.0/24",
 };
 
 /* How an option came to be set, for complaints and for which came last. */
@@ -426,6 +442,18 @@ static int read_rate(struct parser *p, const struct row *r,
 	return 0;
 }
 
+static int read_bps(struct parser *p, const struct row *r,
+		    const struct given *g)
+{
+	struct units_rate rate = { 0, 0 };
+	int rc = units_rate(g->text, &rate);
+
+	if (rc == 0 && rate.pps > 0)
+		rc = -EINVAL;
+	return keep(p, r, g, rc,
+		    rate.bps > INT64_MAX ? INT64_MAX : (int64_t)rate.bps);
+}
+
 /*
  * The byte of each name: a code point (DSCP) stands in its upper six bits, RFC
  * 2474.  iperf 2.1.8 sends le, nqb and nqb2 unshifted (seen on the wire: 0x01,
@@ -518,6 +546,20 @@ static int read_choice(struct parser *p, const struct row *r,
 		word += length + (word[length] == '|');
 	}
 	return refuse(p, r, g);
+}
+
+static int read_network(struct parser *p, const struct row *r,
+			const struct given *g)
+{
+	struct policy_rules *limits = &p->o->limits;
+
+	if (limits->n_allow == POLICY_ALLOW_MAX)
+		return complain(p, "%s: \"%.200s\" is one too many: %d at most",
+				g->name, g->text, POLICY_ALLOW_MAX);
+	if (policy_prefix(&limits->allow[limits->n_allow], g->text) < 0)
+		return refuse(p, r, g);
+	limits->n_allow++;
+	return 0;
 }
 
 /* --- the parts of -B ------------------------------------------------------ */
@@ -659,6 +701,8 @@ static int read_value(struct parser *p, const struct row *r,
 		return read_milliseconds(p, r, g);
 	case OPT_RATE:
 		return read_rate(p, r, g);
+	case OPT_BPS:
+		return read_bps(p, r, g);
 	case OPT_TOS:
 		return read_tos(p, r, g);
 	case OPT_BIND:
@@ -671,6 +715,8 @@ static int read_value(struct parser *p, const struct row *r,
 		return read_prefix(p, r, g);
 	case OPT_CHOICE:
 		return read_choice(p, r, g);
+	case OPT_NETWORK:
+		return read_network(p, r, g);
 	}
 	assert(false);
 	return -EINVAL;

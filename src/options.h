@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "out.h"
+#include "policy.h"
 #include "units.h"
 
 #define OPTIONS_VERSION_TEXT "2.2.100"
@@ -86,6 +87,7 @@ struct options {
 	int64_t omit_ns;       /* -O, below time_ns; 0: everything counts */
 	bool histograms;
 	bool trip_times;
+	struct policy_rules limits; /* server: --allow, --max-... */
 	int64_t late_after_ns; /* server: when a missing datagram is lost */
 };
 

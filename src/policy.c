@@ -32,6 +32,12 @@ struct policy {
 
 static const uint8_t v4_in_v6[V4_AT] = { [10] = 0xff, [11] = 0xff };
 
+void policy_v4(struct policy_addr *addr, const uint8_t v4[4])
+{
+	memcpy(addr->bytes, v4_in_v6, sizeof(v4_in_v6));
+	memcpy(addr->bytes + V4_AT, v4, POLICY_ADDR_BYTES - V4_AT);
+}
+
 int policy_prefix(struct policy_prefix *p, const char *text)
 {
 	char addr[INET6_ADDRSTRLEN];
@@ -219,6 +225,10 @@ void policy_text(const struct policy_refusal *r, char buf[POLICY_TEXT_BYTES])
 	switch (r->why) {
 	case POLICY_NONE:
 		break;
+	case POLICY_OTHER:
+		snprintf(buf, POLICY_TEXT_BYTES,
+			 "for a reason that this version does not know");
+		return;
 	case POLICY_ADDRESS:
 		snprintf(buf, POLICY_TEXT_BYTES, "not from this address");
 		return;

@@ -41,6 +41,7 @@ enum policy_why {
 	POLICY_CLIENTS, /* value: how many */
 	POLICY_TIME,    /* ns */
 	POLICY_RATE,    /* bits a second */
+	POLICY_OTHER,   /* a later version may have more of them */
 };
 
 struct policy_refusal {
@@ -60,6 +61,8 @@ struct policy_ask {
 
 #define POLICY_TEXT_BYTES 96
 
+/* The four bytes of an IPv4 address in network order. */
+void policy_v4(struct policy_addr *addr, const uint8_t v4[4]);
 /* "10.0.0.0/8", "2001:db8::/32" or an address alone: 0, or -EINVAL. */
 int policy_prefix(struct policy_prefix *p, const char *text);
 bool policy_holds(const struct policy_prefix *p,

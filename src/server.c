@@ -18,6 +18,8 @@
 #define LOOK_MS 100
 /* A client that sends less than a header waits at most this long. */
 #define HEADER_NS 5000000000
+/* One that is refused is read for so long, so that it reads why. */
+#define REFUSED_NS CLOCK_SECOND_NS
 /* Read for telling what a stream is, and at least this for data. */
 #define READ_BYTES_MIN 512
 /* UDP: the system's limit is usually lower, then the limit is granted. */
@@ -29,9 +31,12 @@ struct conn {
 	struct server *server;
 	struct stream *stream;
 	int64_t accepted_ns;
-	bool started;      /* has its thread */
-	bool reports;      /* was handed to the report */
-	atomic_bool ended; /* its thread is done */
+	struct policy_addr addr;
+	bool started;        /* has its thread */
+	bool reports;        /* was handed to the report */
+	atomic_bool served;  /* entered: the limits watch it */
+	atomic_bool ended;   /* its thread is done */
+	uint64_t seen_bytes; /* of the main thread: when it looked last */
 };
 
 struct server {
@@ -46,6 +51,8 @@ struct server {
 	struct sock_addr address;
 	struct conn *conns;
 	struct server_udp *udp;
+	struct policy *policy;
+	pthread_mutex_t lock; /* of policy */
 	atomic_uint accepted; /* TCP streams that were tests */
 	int64_t end_ns;       /* of -t, INT64_MAX: for ever */
 };
@@ -147,6 +154,67 @@ static void expect(struct stream *s, const struct wire_client *c)
 	s->omit_ns = c->omit_10ms * 10 * CLOCK_MS_NS;
 }
 
+static bool is_ours(const struct wire_client *c)
+{
+	return c->has_ext && wire_is_ours(c->version_u, c->version_l);
+}
+
+/* A client of ours reads why, before the connection ends: until it has gone,
+ * or for a moment, what it still sends is read. */
+static void tell_refusal(struct conn *c, const struct policy_refusal *r,
+			 bool ours)
+{
+	struct stream *s = c->stream;
+	int64_t end_ns = clock_ns() + REFUSED_NS;
+	uint8_t bytes[BLOCK_REFUSAL_BYTES];
+
+	if (!ours)
+		return;
+	(void)!send(s->fd, bytes, block_refusal_encode(bytes, r, TCP_NONCE),
+		    MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)shutdown(s->fd, SHUT_WR);
+	while (clock_ns() < end_ns) {
+		ssize_t n = recv(s->fd, s->buf, s->buf_bytes, MSG_DONTWAIT);
+
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			return;
+		clock_sleep_until(clock_ns() + 10 * CLOCK_MS_NS);
+	}
+}
+
+/* May it be served?  Then it counts until leave. */
+static bool enter(struct conn *c, const struct wire_client *header)
+{
+	struct server *v = c->server;
+	struct policy_ask ask = { .addr = c->addr };
+	struct policy_refusal refusal;
+	char why[POLICY_TEXT_BYTES];
+	bool may;
+
+	stream_ask(header, &ask);
+	pthread_mutex_lock(&v->lock);
+	may = policy_enter(v->policy, &ask, &refusal);
+	pthread_mutex_unlock(&v->lock);
+	atomic_store(&c->served, may);
+	if (may)
+		return true;
+	policy_text(&refusal, why);
+	log_stranger(clock_ns(), "%s port %u refused: %s", c->stream->conn.peer,
+		     c->stream->conn.peer_port, why);
+	tell_refusal(c, &refusal, is_ours(header));
+	return false;
+}
+
+static void leave(struct conn *c)
+{
+	struct server *v = c->server;
+
+	atomic_store(&c->served, false);
+	pthread_mutex_lock(&v->lock);
+	policy_leave(v->policy, &c->addr);
+	pthread_mutex_unlock(&v->lock);
+}
+
 /* A test: what was read already counts, then the rest is read. */
 static void receive(struct conn *c, const struct opening *o,
 		    const struct wire_client *header)
@@ -170,9 +238,10 @@ static void receive(struct conn *c, const struct opening *o,
 	c->reports = true;
 	atomic_fetch_add(&v->accepted, 1);
 	tcp_receive(s);
-	if (header->has_ext &&
-	    wire_is_ours(header->version_u, header->version_l))
+	if (is_ours(header))
 		tcp_tell(s);
+	if (atomic_load(&s->cut))
+		tell_refusal(c, &s->refusal, is_ours(header));
 	atomic_store(&s->closed, true);
 	report_poke(v->report);
 }
@@ -196,10 +265,11 @@ static void *serve(void *arg)
 		log_stranger(clock_ns(), "%s port %u: %s is not served here",
 			     s->conn.peer, s->conn.peer_port, what);
 	/* nothing at all: somebody looked whether the port is open */
-	if (what == NULL && o.have > 0) {
+	if (what == NULL && o.have > 0 && enter(c, &header)) {
 		if (o.first.kind == WIRE_TCP_CLIENT)
 			acknowledge(s, &header);
 		receive(c, &o, &header);
+		leave(c);
 	}
 	/* the peer waits for our end; what is kept is freed by the server */
 	(void)shutdown(s->fd, SHUT_RDWR);
@@ -255,6 +325,7 @@ static void accept_one(struct server *v)
 	c->server = v;
 	c->stream->buffer.asked = v->o->window_bytes;
 	c->accepted_ns = clock_ns();
+	sock_address(&peer, &c->addr);
 	stream_name(c->stream, &peer);
 
 	struct conn **at = &v->conns;
@@ -304,6 +375,30 @@ static void reap(struct server *v)
 	}
 }
 
+/* Ends what goes beyond the limits. */
+static void police(struct server *v)
+{
+	for (struct conn *c = v->conns; c != NULL; c = c->next) {
+		struct stream *s = c->stream;
+		int64_t begun_ns = atomic_load(&s->start_ns);
+		uint64_t bytes = counter_get(&s->io.bytes);
+		bool may;
+
+		if (!atomic_load(&c->served) || atomic_load(&s->cut) ||
+		    begun_ns == 0)
+			continue;
+		pthread_mutex_lock(&v->lock);
+		may = policy_moved(v->policy, &c->addr, bytes - c->seen_bytes,
+				   begun_ns, clock_ns(), &s->refusal);
+		pthread_mutex_unlock(&v->lock);
+		c->seen_bytes = bytes;
+		if (may)
+			continue;
+		atomic_store(&s->cut, true);
+		stream_stop(s);
+	}
+}
+
 /* Is a client being served, and not only waiting? */
 static bool serving(const struct server *v)
 {
@@ -348,6 +443,7 @@ static void look(struct server *v)
 		accept_one(v);
 	}
 	reap(v);
+	police(v);
 	/* after its one client the others are turned away */
 	if (!v->o->one_off || atomic_load(&v->accepted) == 0 || serving(v))
 		start_conns(v);
@@ -466,6 +562,9 @@ static int start(struct server *v)
 {
 	int rc;
 
+	v->policy = policy_new(&v->o->limits);
+	if (v->policy == NULL)
+		return -ENOMEM;
 	v->report = report_new(v->o, v->outs, v->n_outs);
 	if (v->report == NULL)
 		return -ENOMEM;
@@ -492,7 +591,11 @@ int server_run(const struct options *o, struct out *outs, size_t n_outs,
 	       const _Atomic int *stop)
 {
 	struct server v = {
-		.o = o, .outs = outs, .n_outs = n_outs, .stop = stop
+		.o = o,
+		.outs = outs,
+		.n_outs = n_outs,
+		.stop = stop,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	int rc = open_port(&v);
 
@@ -502,6 +605,7 @@ int server_run(const struct options *o, struct out *outs, size_t n_outs,
 	if (rc < 0) {
 		log_error("server: %s", strerror(-rc));
 		report_free(v.report);
+		policy_free(v.policy);
 		close(v.listen_fd);
 		return 1;
 	}
@@ -511,6 +615,7 @@ int server_run(const struct options *o, struct out *outs, size_t n_outs,
 	wind_up(&v);
 	server_udp_free(v.udp);
 	report_free(v.report);
+	policy_free(v.policy);
 	log_strangers_end();
 	close(v.listen_fd);
 	return 0;

@@ -20,6 +20,8 @@
 #define PENDING_MAX 1024
 /* A lowest one-way delay beyond this is one of clocks, not of a path. */
 #define TRIP_MAX_NS (10 * CLOCK_SECOND_NS)
+/* A client of ours ends its test within this time when it is told to. */
+#define CUT_NS CLOCK_SECOND_NS
 /* iperf 2.2, whose clients show the loss of enhanced reports only. */
 #define VERSION_2_2 0x00020002u
 
@@ -44,8 +46,12 @@ struct peer {
 	struct out_cpu begun; /* of the thread, as the test began */
 	uint64_t crowd;       /* u->crowds at that time */
 	uint64_t steps;       /* of our wall clock, at that time */
-	uint64_t alone;       /* u->drops_alone that are charged or older */
-	uint64_t shared;      /* u->drops_shared too */
+	struct policy_addr addr;
+	struct policy_refusal refusal; /* NONE: it is served */
+	int64_t cut_ns;      /* when it was told so in mid-test; 0: not */
+	uint64_t seen_bytes; /* when the limits looked last */
+	uint64_t alone;      /* u->drops_alone that are charged or older */
+	uint64_t shared;     /* u->drops_shared too */
 };
 
 struct server_udp {
@@ -53,6 +59,7 @@ struct server_udp {
 	const struct options *o;
 	struct report *report;
 	struct session_table *sessions;
+	struct policy *policy;
 	struct stream *leaving; /* ended, the report still looks at them */
 	pthread_t thread;
 	atomic_bool stop;
@@ -131,11 +138,35 @@ static struct stream *new_stream(struct server_udp *u, const struct session *s,
 	return st;
 }
 
-/* Gives the session a stream from arrival_ns on and shows it; false: no
- * memory. */
-static bool add_stream(struct server_udp *u, struct session *s,
-		       const struct udp_arrival *a, int64_t base,
-		       int64_t arrival_ns)
+/* Does the server's policy let this test in?  It leaves with its end. */
+static bool admit(struct server_udp *u, struct session *s,
+		  const struct udp_arrival *a)
+{
+	struct peer *p = s->owner;
+	struct policy_ask ask = { .time_known = false };
+	char address[OUT_ADDR_BYTES];
+	char why[POLICY_TEXT_BYTES];
+	uint16_t port = 0;
+
+	if (s->has_client)
+		stream_ask(&s->client, &ask);
+	sock_address(&a->from, &p->addr);
+	ask.addr = p->addr;
+	p->seen_bytes = s->bytes_in;
+	p->cut_ns = 0;
+	if (policy_enter(u->policy, &ask, &p->refusal))
+		return true;
+	policy_text(&p->refusal, why);
+	sock_text(&a->from, address, sizeof(address), &port);
+	log_stranger(clock_ns(), "%s port %u refused: %s", address,
+		     (unsigned)port, why);
+	return false;
+}
+
+/* Shows the session's stream, from arrival_ns on; false: no memory. */
+static bool show_stream(struct server_udp *u, struct session *s,
+			const struct udp_arrival *a, int64_t base,
+			int64_t arrival_ns)
 {
 	struct peer *p = s->owner;
 
@@ -162,11 +193,26 @@ static bool add_stream(struct server_udp *u, struct session *s,
 	return true;
 }
 
-static bool begin_test(struct server_udp *u, struct session *s,
-		       const struct udp_arrival *a, int64_t arrival_ns)
+enum begun {
+	BEGUN,
+	REFUSED, /* for the peer's refusal */
+	NO_MEMORY,
+};
+
+/* Gives the session a stream whose ledger begins at number base. */
+static enum begun add_stream(struct server_udp *u, struct session *s,
+			     const struct udp_arrival *a, int64_t base,
+			     int64_t arrival_ns)
 {
-	session_begin(s, u->buf, a->bytes, arrival_ns);
-	return add_stream(u, s, a, s->base, arrival_ns);
+	struct peer *p = s->owner;
+
+	if (!admit(u, s, a))
+		return REFUSED;
+	if (show_stream(u, s, a, base, arrival_ns))
+		return BEGUN;
+	policy_leave(u->policy, &p->addr);
+	log_error("no memory for another UDP session");
+	return NO_MEMORY;
 }
 
 static bool busy(const struct server_udp *u)
@@ -367,6 +413,7 @@ static void end_test(struct server_udp *u, struct session *s, int64_t now_ns)
 	u->leaving = p->stream;
 	p->stream = NULL;
 	u->open--;
+	policy_leave(u->policy, &p->addr);
 	atomic_store(&u->quiet_ns, now_ns);
 	atomic_fetch_add(&u->ended, 1);
 	report_poke(u->report);
@@ -395,6 +442,19 @@ static void count_marker(struct session *s, size_t bytes, int64_t arrival_ns,
 
 static void handle(struct server_udp *u, const struct udp_arrival *a);
 
+/* A client of ours is told, as often as the first of its datagrams may be lost,
+ * that its test is not served. */
+static void tell_refusal(struct server_udp *u, struct session *s,
+			 const struct udp_arrival *a, int64_t sent_ns)
+{
+	struct peer *p = s->owner;
+	uint8_t word[BLOCK_REFUSAL_BYTES];
+	size_t n = session_refusal(s, &p->refusal, sent_ns, word);
+
+	if (n > 0)
+		(void)udp_answer(u->fd, a, word, n);
+}
+
 /* A second datagram, or the end marker, makes it a test; the first one is
  * counted now.  False: it can't be had, and is forgotten. */
 static bool begin_pending(struct server_udp *u, struct session *s,
@@ -407,8 +467,13 @@ static bool begin_pending(struct server_udp *u, struct session *s,
 		drop_session(u, s);
 		return false;
 	}
-	if (!add_stream(u, s, a, s->base, s->first_ns)) {
-		log_error("no memory for another UDP session");
+	switch (add_stream(u, s, a, s->base, s->first_ns)) {
+	case BEGUN:
+		break;
+	case REFUSED: /* it stays one of those pending, and is told so */
+		tell_refusal(u, s, a, f->h.sent_ns);
+		return false;
+	case NO_MEMORY:
 		drop_session(u, s);
 		return false;
 	}
@@ -424,16 +489,30 @@ static bool begin_pending(struct server_udp *u, struct session *s,
 static void renew(struct server_udp *u, struct session *s,
 		  const struct udp_arrival *a, int64_t arrival_ns)
 {
-	if (((struct peer *)s->owner)->stream != NULL)
-		end_test(u, s, arrival_ns);
-	if (!welcome(u, a))
-		return;
-	if (begin_test(u, s, a, arrival_ns)) {
+	struct peer *p = s->owner;
+
+	if (p->pending) {
+		drop_session(u, s);
 		handle(u, a);
 		return;
 	}
-	drop_session(u, s);
-	log_error("no memory for another UDP session");
+	if (p->stream != NULL)
+		end_test(u, s, arrival_ns);
+	if (!welcome(u, a))
+		return;
+	session_begin(s, u->buf, a->bytes, arrival_ns);
+	switch (add_stream(u, s, a, s->base, arrival_ns)) {
+	case BEGUN:
+		handle(u, a);
+		break;
+	case REFUSED:
+		append_pending(u, s);
+		tell_refusal(u, s, a, s->first_sent_ns);
+		break;
+	case NO_MEMORY:
+		drop_session(u, s);
+		break;
+	}
 }
 
 static void see_drops(struct server_udp *u, const struct udp_arrival *a)
@@ -487,7 +566,8 @@ static void resume(struct server_udp *u, struct session *s,
 	struct peer *p = s->owner;
 	double silent_s = (double)(arrival_ns - s->last_ns) / CLOCK_SECOND_NS;
 
-	if (!welcome(u, a) || !add_stream(u, s, a, s->next_seq, arrival_ns))
+	if (!welcome(u, a) ||
+	    add_stream(u, s, a, s->next_seq, arrival_ns) != BEGUN)
 		return;
 	stream_note(p->stream,
 		    "goes on after %.0f s of silence; this counts what came "
@@ -564,6 +644,12 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 		session_see(s, u->buf, a->bytes, arrival_ns, wall_ns, &h);
 
 	p->last = *a;
+	if (p->refusal.why != POLICY_NONE && verdict != SESSION_RENEW &&
+	    verdict != SESSION_REPEAT) {
+		tell_refusal(u, s, a, h.sent_ns);
+		if (p->stream == NULL)
+			return;
+	}
 	if (verdict == SESSION_DATA || verdict == SESSION_MARKER) {
 		if (is_first(u, s, a, &h, arrival_ns) ||
 		    (p->pending && !begin_pending(u, s, a)))
@@ -596,6 +682,28 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 	}
 }
 
+/* Ends what goes beyond the limits: a client of ours is told, and may end its
+ * test by itself. */
+static void police(struct server_udp *u, struct session *s, int64_t now_ns)
+{
+	struct peer *p = s->owner;
+	struct policy_refusal r;
+	uint64_t bytes = s->bytes_in - p->seen_bytes;
+
+	p->seen_bytes = s->bytes_in;
+	if (p->cut_ns == 0) {
+		if (policy_moved(u->policy, &p->addr, bytes, s->first_ns,
+				 now_ns, &r))
+			return;
+		p->cut_ns = now_ns;
+		p->refusal = r;
+		p->stream->refusal = r;
+		stream_note_cut(p->stream);
+	}
+	if (!s->ours || now_ns - p->cut_ns > CUT_NS)
+		end_test(u, s, now_ns);
+}
+
 struct care {
 	struct server_udp *u;
 	int64_t now_ns;
@@ -608,6 +716,7 @@ static void care_for(struct session *s, void *arg)
 
 	if (p->stream != NULL) {
 		stats_rx_settle(stream_rx(p->stream), c->now_ns);
+		police(c->u, s, c->now_ns);
 		end_if_done(c->u, s, c->now_ns);
 	} else if (session_forget(s, c->now_ns) ||
 		   (p->pending && session_done(s, false, c->now_ns))) {
@@ -687,8 +796,11 @@ struct server_udp *server_udp_start(int fd, int family, const struct options *o,
 	u->o = o;
 	u->report = r;
 	u->sessions = session_table_new();
+	u->policy = policy_new(&o->limits);
 	u->tells_drops = udp_prepare(fd, family, CARE_NS);
-	if (u->sessions == NULL || stream_thread(&u->thread, serve, u) < 0) {
+	if (u->sessions == NULL || u->policy == NULL ||
+	    stream_thread(&u->thread, serve, u) < 0) {
+		policy_free(u->policy);
 		session_table_free(u->sessions);
 		free(u);
 		return NULL;
@@ -730,5 +842,6 @@ void server_udp_free(struct server_udp *u)
 	free_reported(u);
 	session_each(u->sessions, free_owner, NULL);
 	session_table_free(u->sessions);
+	policy_free(u->policy);
 	free(u);
 }

@@ -549,16 +549,34 @@ static bool may_send(const struct session *s, size_t bytes)
 	return s->bytes_out + bytes <= 3 * s->bytes_in;
 }
 
+/* Is a word of so many bytes to a client of ours due, at its datagram number
+ * count of those that it answers? */
+static bool word_is_due(struct session *s, uint64_t count, size_t bytes)
+{
+	bool due = count <= SESSION_GREETINGS || count >= 2 * s->greeted;
+
+	if (!s->ours || !due || !may_send(s, bytes))
+		return false;
+	s->greeted = count;
+	s->bytes_out += bytes;
+	return true;
+}
+
 size_t session_hello(struct session *s, int64_t sent_ns, uint8_t *p)
 {
-	bool due = s->datagrams <= SESSION_GREETINGS ||
-		   s->datagrams >= 2 * s->greeted;
-
-	if (!s->ours || !due || !may_send(s, BLOCK_HELLO_BYTES))
+	if (!word_is_due(s, s->datagrams, BLOCK_HELLO_BYTES))
 		return 0;
-	s->greeted = s->datagrams;
-	s->bytes_out += BLOCK_HELLO_BYTES;
 	return block_hello_encode(p, (uint64_t)sent_ns);
+}
+
+size_t session_refusal(struct session *s, const struct policy_refusal *r,
+		       int64_t sent_ns, uint8_t *p)
+{
+	if (s->refused++ == 0)
+		s->greeted = 0;
+	if (!word_is_due(s, s->refused, BLOCK_REFUSAL_BYTES))
+		return 0;
+	return block_refusal_encode(p, r, (uint64_t)sent_ns);
 }
 
 bool session_may_answer(const struct session *s)

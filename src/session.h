@@ -101,6 +101,7 @@ struct session {
 	int64_t next_seq;         /* highest number seen + 1 */
 	int64_t total;            /* the number behind the last; -1: unknown */
 
+	uint64_t refused;   /* datagrams that came while it is refused */
 	uint64_t bytes_in;  /* all that came from this peer */
 	uint64_t bytes_out; /* all that was answered */
 	uint8_t report[WIRE_REPORT_BYTES + BLOCK_RESULT_BYTES];
@@ -165,6 +166,10 @@ void session_finish(struct session *s, const struct stats_snap *counted,
  * sent_ns, to p with room for BLOCK_HELLO_BYTES.  Returns its length; 0: none
  * is due, or it would be too much for what came. */
 size_t session_hello(struct session *s, int64_t sent_ns, uint8_t *p);
+/* The same of a refusal, in answer to a datagram of a test that is not served;
+ * BLOCK_REFUSAL_BYTES. */
+size_t session_refusal(struct session *s, const struct policy_refusal *r,
+		       int64_t sent_ns, uint8_t *p);
 /* True while one more report keeps what this peer was sent below three times
  * of what came from it. */
 bool session_may_answer(const struct session *s);

@@ -72,6 +72,22 @@ void sock_text(const struct sock_addr *addr, char *buf, size_t size,
 		*port = (uint16_t)number;
 }
 
+void sock_address(const struct sock_addr *addr, struct policy_addr *out)
+{
+	struct sockaddr_in sin;
+	struct sockaddr_in6 sin6;
+	uint8_t v4[4];
+
+	if (addr->ss.ss_family == AF_INET) {
+		memcpy(&sin, &addr->ss, sizeof(sin));
+		memcpy(v4, &sin.sin_addr, sizeof(v4));
+		policy_v4(out, v4);
+		return;
+	}
+	memcpy(&sin6, &addr->ss, sizeof(sin6));
+	memcpy(out->bytes, &sin6.sin6_addr, sizeof(out->bytes));
+}
+
 void sock_set_port(struct sock_addr *addr, uint16_t port)
 {
 	/* the port stands at the same place in both families */

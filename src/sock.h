@@ -31,6 +31,8 @@ int sock_resolve(const char *host, uint16_t port, int family, bool udp,
 /* The address as text, with its zone; port may be NULL. */
 void sock_text(const struct sock_addr *addr, char *buf, size_t size,
 	       uint16_t *port);
+/* The address alone, as policy knows it. */
+void sock_address(const struct sock_addr *addr, struct policy_addr *out);
 void sock_set_port(struct sock_addr *addr, uint16_t port);
 bool sock_is_multicast(const struct sock_addr *addr);
 

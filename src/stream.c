@@ -295,3 +295,24 @@ void stream_ended(struct stream *s, int64_t end_ns)
 	/* release: who sees the end sees the last counts */
 	atomic_store_explicit(&s->end_ns, end_ns, memory_order_release);
 }
+
+void stream_ask(const struct wire_client *c, struct policy_ask *ask)
+{
+	uint64_t streams = wire_streams(c);
+
+	/* without the extension the fields may be filler */
+	ask->time_known = c->has_ext && c->amount <= 0;
+	ask->time_ns = -(int64_t)c->amount * 10 * CLOCK_MS_NS;
+	ask->rate_known = c->has_ext;
+	ask->rate_bps = c->rate_bps <= UINT64_MAX / streams
+				? c->rate_bps * streams
+				: UINT64_MAX;
+}
+
+void stream_note_cut(struct stream *s)
+{
+	char why[POLICY_TEXT_BYTES];
+
+	policy_text(&s->refusal, why);
+	stream_note(s, "ended by this server: %s", why);
+}

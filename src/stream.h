@@ -18,6 +18,9 @@
 #include "stats.h"
 #include "wire.h"
 
+/* What a TCP client keeps of its server's words: an acknowledgement and the
+ * blocks of one of ours. */
+#define STREAM_ANSWER_BYTES (WIRE_ACK_BYTES + BLOCK_LENGTH_MAX)
 #define STREAM_NOTES 4
 #define STREAM_NOTE_BYTES 160
 
@@ -73,6 +76,7 @@ struct stream {
 
 	/* written by others, read by the mover */
 	atomic_bool stop;
+	atomic_bool cut; /* receiver: stopped for the reason in refusal */
 
 	/* set before the stream is added to the report; 0: not known */
 	uint64_t asked_bps;    /* 0 also: as fast as possible */
@@ -94,6 +98,10 @@ struct stream {
 	struct stats_delay trip;      /* the same, with --trip-times */
 	const struct hist *histogram; /* with --histograms, else NULL */
 
+	/* TCP sender: of the mover alone */
+	uint8_t answer[STREAM_ANSWER_BYTES];
+	size_t answer_bytes;
+
 	/* set by the mover before closed */
 	int error;          /* negative errno that ended it, 0: none */
 	bool interrupted;   /* a signal or limit ended it early */
@@ -112,6 +120,9 @@ struct stream {
 	struct wire_report report; /* UDP */
 	bool has_block;            /* UDP and TCP: with what only ours tell */
 	struct block_result block;
+	struct policy_refusal refusal; /* sender: why its server, one of ours,
+					  does not serve it; NONE: it does.
+					  Receiver: set before cut */
 
 	/* set by the report when it will not look at the stream again */
 	atomic_bool reported;
@@ -145,11 +156,15 @@ void stream_snap(const struct stream *s, struct stats_snap *out);
 /* One more note for a person, as printf; beyond STREAM_NOTES it is dropped. */
 __attribute__((format(printf, 2, 3))) void stream_note(struct stream *s,
 						       const char *format, ...);
+/* The note that a server's limit ended it. */
+void stream_note_cut(struct stream *s);
 /* Processor time of the calling thread: since *since, or up to now. */
 void stream_cpu_begin(struct out_cpu *since);
 void stream_cpu_end(struct out_cpu *cpu, const struct out_cpu *since);
 /* Fills s->tcp from its socket; by the mover. */
 void stream_sample(struct stream *s);
+/* What a client's header announces: of the server's limits. */
+void stream_ask(const struct wire_client *c, struct policy_ask *ask);
 /* Fills s->buffer from its socket. */
 void stream_buffer(struct stream *s, uint64_t asked_bytes);
 /* What it has seen up to now, at the end of a row; for the reporter. */

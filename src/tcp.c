@@ -22,6 +22,8 @@
 #define QUEUE_MAX_BYTES (1u << 30)
 /* The rate is measured anew at first after this, then after each LOOK_NS. */
 #define MEASURE_FIRST_NS (20 * CLOCK_MS_NS)
+/* A peer that sends without end is not read without end. */
+#define DRAIN_READS 256
 /* Below it each write waits for room first, and is small. */
 #define SLOW_BYTES_PER_S 12500000
 /* A paced write carries about this much time, unless -l says otherwise. */
@@ -50,8 +52,50 @@ static uint64_t arrived(const struct stream *s)
 	return bytes - unacked;
 }
 
-static void measure(struct stream *s, struct flow *f, int64_t now_ns)
+/* Reads what the peer sends, keeps the first of it; true: it has ended. */
+static bool drained(struct stream *s)
 {
+	for (int i = 0; i < DRAIN_READS; i++) {
+		uint8_t bytes[STREAM_ANSWER_BYTES];
+		ssize_t n = recv(s->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+		size_t room = sizeof(s->answer) - s->answer_bytes;
+
+		if (n == 0)
+			return true;
+		if (n > 0) {
+			size_t keep = (size_t)n < room ? (size_t)n : room;
+
+			memcpy(s->answer + s->answer_bytes, bytes, keep);
+			s->answer_bytes += keep;
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno == EAGAIN || errno == EWOULDBLOCK)
+			return false;
+		if (s->error == 0)
+			s->error = -errno;
+		return true;
+	}
+	return false;
+}
+
+/* Does the server say that it does not serve this test?  To be asked now and
+ * then; most servers say nothing, or what they think of the header. */
+static bool is_refused(struct stream *s)
+{
+	(void)drained(s);
+	if (s->answer_bytes > 0 && s->refusal.why == POLICY_NONE)
+		(void)block_refusal_find(s->answer, s->answer_bytes,
+					 &s->refusal);
+	return s->refusal.why != POLICY_NONE;
+}
+
+/* False: the test ends here. */
+static bool measure(struct stream *s, struct flow *f, int64_t now_ns)
+{
+	if (is_refused(s) || s->error != 0)
+		return false;
 	stream_sample(s);
 
 	uint64_t bytes = arrived(s);
@@ -73,6 +117,7 @@ static void measure(struct stream *s, struct flow *f, int64_t now_ns)
 	f->then_bytes = bytes;
 	f->measured_ns = now_ns;
 	f->measure_ns = now_ns + LOOK_NS;
+	return true;
 }
 
 static void flow_init(struct stream *s, struct flow *f)
@@ -195,8 +240,8 @@ static void send_unpaced(struct stream *s, struct flow *f)
 
 		if (now_ns >= f->end_ns)
 			return;
-		if (now_ns >= f->measure_ns)
-			measure(s, f, now_ns);
+		if (now_ns >= f->measure_ns && !measure(s, f, now_ns))
+			return;
 		see_omit(s, now_ns);
 		if (!write_some(s, f, smaller(f->chunk_bytes, left),
 				f->end_ns - now_ns))
@@ -251,8 +296,8 @@ static void send_paced(struct stream *s, struct flow *f)
 		if (!wait_due(s, due_ns))
 			return;
 		now_ns = clock_ns();
-		if (now_ns >= f->measure_ns)
-			measure(s, f, now_ns);
+		if (now_ns >= f->measure_ns && !measure(s, f, now_ns))
+			return;
 		see_omit(s, now_ns);
 		if (now_ns >= f->end_ns ||
 		    !write_some(s, f, smaller(left_of_chunk, left),
@@ -285,48 +330,16 @@ void tcp_send(struct stream *s)
 	stream_buffer(s, s->buffer.asked);
 }
 
-/* What the server said: its acknowledgement and the figures of one of ours. */
-struct answer {
-	uint8_t bytes[WIRE_ACK_BYTES + BLOCK_LENGTH_MAX];
-	size_t have;
-};
-
-/* Reads what the peer sends, keeps the first of it; true: it has ended. */
-static bool drained(struct stream *s, struct answer *a)
-{
-	for (;;) {
-		ssize_t n = recv(s->fd, s->buf, s->buf_bytes, MSG_DONTWAIT);
-		size_t room = sizeof(a->bytes) - a->have;
-
-		if (n == 0)
-			return true;
-		if (n > 0) {
-			size_t keep = (size_t)n < room ? (size_t)n : room;
-
-			memcpy(a->bytes + a->have, s->buf, keep);
-			a->have += keep;
-			continue;
-		}
-		if (errno == EINTR)
-			continue;
-		if (errno == EAGAIN || errno == EWOULDBLOCK)
-			return false;
-		if (s->error == 0)
-			s->error = -errno;
-		return true;
-	}
-}
-
 static bool all_acknowledged(const struct stream *s, uint64_t *unacked)
 {
 	/* the end itself is one number, so 0 means: everything arrived */
 	return platform_unacked(s->fd, unacked) == 0 && *unacked == 0;
 }
 
-static void read_answer(struct stream *s, const struct answer *a)
+static void read_answer(struct stream *s)
 {
 	size_t left;
-	const uint8_t *p = block_find(a->bytes, a->have, &left);
+	const uint8_t *p = block_find(s->answer, s->answer_bytes, &left);
 
 	s->has_block = p != NULL &&
 		       block_result_decode(p, left, TCP_NONCE, &s->block) == 0;
@@ -342,8 +355,10 @@ void tcp_finish(struct stream *s)
 	int64_t progress_ns = 0; /* when more was acknowledged */
 	uint64_t unacked = 0;
 	bool ended = s->error != 0;
-	struct answer answer = { .have = 0 };
 
+	/* what came before the connection broke can still be read */
+	if (ended)
+		(void)drained(s);
 	(void)shutdown(s->fd, SHUT_WR);
 	while (!ended && now_ns - begun_ns < TCP_DRAIN_NS) {
 		uint64_t before = unacked;
@@ -352,7 +367,7 @@ void tcp_finish(struct stream *s)
 			acked_ns = now_ns;
 		if (unacked != before)
 			progress_ns = now_ns;
-		ended = drained(s, &answer);
+		ended = drained(s);
 		if (ended)
 			break;
 		clock_sleep_until(now_ns + step_ns);
@@ -369,7 +384,8 @@ void tcp_finish(struct stream *s)
 	if (s->unconfirmed > 0)
 		stream_note(s, "%" PRIu64 " bytes were not acknowledged",
 			    s->unconfirmed);
-	read_answer(s, &answer);
+	read_answer(s);
+	s->no_result = is_refused(s) && !s->refusal.running;
 	stream_sample(s);
 	if (acked_ns == 0)
 		acked_ns = ended || progress_ns == 0 ? now_ns : progress_ns;
@@ -434,6 +450,8 @@ void tcp_receive(struct stream *s)
 		break;
 	}
 	s->interrupted = atomic_load(&s->stop);
+	if (atomic_load(&s->cut))
+		stream_note_cut(s);
 	stream_cpu_end(&s->cpu, &begun);
 	stream_buffer(s, s->buffer.asked);
 	stream_ended(s, p.last_ns);

@@ -26,6 +26,7 @@
 /* What a running sender keeps. */
 struct sender {
 	struct stream *s;
+	int64_t look_ns; /* when it looks next at what came back */
 	int64_t start_ns;
 	int64_t start_wall_ns;
 	int64_t end_ns;      /* by time; INT64_MAX: by amount */
@@ -135,6 +136,12 @@ static bool refused_at_start(const struct stream *s)
 	       s->refused_ns - atomic_load(&s->start_ns) < UDP_REFUSED_NS;
 }
 
+/* Its server did not begin to serve it. */
+static bool turned_away(const struct stream *s)
+{
+	return s->refusal.why != POLICY_NONE && !s->refusal.running;
+}
+
 /* What became of a datagram. */
 enum handed {
 	TAKEN,     /* by the kernel */
@@ -222,21 +229,73 @@ static void send_number(struct sender *t, uint64_t i, int64_t now_ns)
 		wire_fill(s->buf, s->buf_bytes);
 }
 
+/* Is this the stamp of one of our datagrams? */
+static bool is_stamp(const struct stream *s, uint64_t nonce)
+{
+	return nonce >= (uint64_t)s->first_sent_ns &&
+	       (s->marker_sent_ns == 0 || nonce <= (uint64_t)s->marker_sent_ns);
+}
+
+/* What only a server of ours says, in answer to one of our datagrams: a hello,
+ * or that it does not serve this test. */
+static bool take_word(struct stream *s, const uint8_t *p, size_t n)
+{
+	struct policy_refusal refusal;
+	uint64_t nonce;
+
+	if (block_hello_decode(p, n, &nonce) == 0 && is_stamp(s, nonce)) {
+		s->peer_is_ours = true;
+		return true;
+	}
+	if (block_refusal_decode(p, n, &nonce, &refusal) == 0 &&
+	    is_stamp(s, nonce)) {
+		s->peer_is_ours = true;
+		s->refusal = refusal;
+		return true;
+	}
+	return false;
+}
+
+/* What comes before the end marker went out is no report, but it may be a word
+ * of a server of ours. */
+static void read_early(struct stream *s)
+{
+	uint8_t early[2048];
+	ssize_t n;
+
+	while ((n = recv(s->fd, early, sizeof(early), MSG_DONTWAIT)) >= 0)
+		(void)take_word(s, early, (size_t)n);
+	if (errno == ECONNREFUSED)
+		note_refusal(s, clock_ns());
+}
+
+/* A server may say in mid-test that it goes no further. */
+static void look(struct sender *t, int64_t now_ns)
+{
+	if (now_ns < t->look_ns)
+		return;
+	t->look_ns = now_ns + LOOK_NS;
+	read_early(t->s);
+}
+
 static bool wanted(const struct sender *t)
 {
 	return !atomic_load_explicit(&t->s->stop, memory_order_relaxed) &&
-	       t->s->error == 0 && t->s->numbers < t->datagrams;
+	       t->s->error == 0 && t->s->refusal.why == POLICY_NONE &&
+	       t->s->numbers < t->datagrams;
 }
 
 /* Waits for due_ns in steps, so that a stop is seen. */
-static int64_t wait_due(const struct sender *t, int64_t due_ns)
+static int64_t wait_due(struct sender *t, int64_t due_ns)
 {
 	int64_t now_ns = clock_ns();
 
+	look(t, now_ns);
 	while (due_ns - now_ns > LOOK_NS) {
 		if (!wanted(t))
 			return now_ns;
 		now_ns = clock_wait_until(now_ns + LOOK_NS, false);
+		look(t, now_ns);
 	}
 	return clock_wait_until(due_ns, t->s->job.precise);
 }
@@ -274,6 +333,8 @@ static int64_t send_paced(struct sender *t)
 
 		if (wait_ns > 0)
 			now_ns = wait_due(t, now_ns + wait_ns);
+		else
+			look(t, now_ns);
 		if (!wanted(t) || is_over(t, &p, now_ns))
 			break;
 		send_number(t, t->s->numbers, now_ns);
@@ -289,6 +350,7 @@ static int64_t send_unpaced(struct sender *t)
 	while (wanted(t) && now_ns < t->end_ns) {
 		send_number(t, t->s->numbers, now_ns);
 		now_ns = clock_ns();
+		look(t, now_ns);
 	}
 	return now_ns;
 }
@@ -379,7 +441,7 @@ void udp_send(struct stream *s)
 		stream_note(s,
 			    "%" PRIu64 " ICMP messages came back, the last: %s",
 			    counter_get(&s->io.icmp), strerror(s->icmp_last));
-	if (!refused_at_start(s))
+	if (!refused_at_start(s) && !turned_away(s))
 		stream_ended(s, s->sent_ns);
 }
 
@@ -396,25 +458,13 @@ static bool is_of_this_test(const struct stream *s, const struct wire_report *r)
 	       r->bytes <= bytes;
 }
 
-/* A hello that answers one of our datagrams, by its stamp? */
-static bool is_hello(const struct stream *s, const uint8_t *p, size_t n)
-{
-	uint64_t nonce;
-
-	return block_hello_decode(p, n, &nonce) == 0 &&
-	       nonce <= (uint64_t)s->marker_sent_ns &&
-	       nonce >= (uint64_t)s->first_sent_ns;
-}
-
 /* A reply of n bytes; true: it is the report. */
 static bool take_report(struct stream *s, const uint8_t *reply, size_t n)
 {
 	struct wire_report r;
 
-	if (is_hello(s, reply, n)) {
-		s->peer_is_ours = true;
+	if (take_word(s, reply, n))
 		return false;
-	}
 	if (wire_report_decode(reply, n, &r) < 0)
 		return false;
 	size_t left = 0;
@@ -446,27 +496,12 @@ static bool read_reply(struct stream *s, int64_t now_ns)
 
 	/* else it is an echo, an acknowledgement, nothing yet */
 	if (n > 0)
-		return take_report(s, reply, (size_t)n);
+		return take_report(s, reply, (size_t)n) || turned_away(s);
 	if (n < 0 && errno == ECONNREFUSED)
 		note_refusal(s, now_ns);
 	if (n < 0)
 		(void)take_errors(s);
 	return s->error != 0;
-}
-
-/* What came before the end marker went out is no report, but it may be the
- * hello of a server of ours. */
-static void read_early(struct stream *s)
-{
-	uint8_t early[2048];
-	ssize_t n;
-
-	while ((n = recv(s->fd, early, sizeof(early), MSG_DONTWAIT)) >= 0) {
-		if (is_hello(s, early, (size_t)n))
-			s->peer_is_ours = true;
-	}
-	if (errno == ECONNREFUSED)
-		note_refusal(s, clock_ns());
 }
 
 /* Waits until due_ns for the report; true: it came, or never will. */
@@ -537,14 +572,15 @@ static void send_markers(struct stream *s)
 void udp_finish(struct stream *s)
 {
 	/* minus zero is no marker, and then nothing is to be confirmed */
-	if (s->error == 0 && s->numbers > 0)
+	if (s->error == 0 && s->numbers > 0 && !turned_away(s))
 		send_markers(s);
 	s->unreachable = told_of_failures(s) && !s->has_report &&
 			 !s->peer_is_ours && s->error == 0;
 	if (s->unreachable)
 		s->error = -s->icmp_last;
 	if (atomic_load(&s->end_ns) == 0) {
-		s->no_result = s->error == -ECONNREFUSED && refused_at_start(s);
+		s->no_result = turned_away(s) || (s->error == -ECONNREFUSED &&
+						  refused_at_start(s));
 		stream_ended(s, s->sent_ns);
 	}
 }

@@ -26,6 +26,13 @@ static const uint8_t hello_golden[] = {
 	0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x27, 0x22, 0x3b, 0xcb,
 };
 
+/* Ended after 30 s. */
+static const uint8_t refusal_golden[] = {
+	0xa9, 0x1f, 0x5e, 0x03, 0x00, 0x01, 0x00, 0x24, 0x01, 0x23, 0x45, 0x67,
+	0x89, 0xab, 0xcd, 0xef, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x03,
+	0x00, 0x00, 0x00, 0x06, 0xfc, 0x23, 0xac, 0x00, 0x1c, 0xd8, 0x3a, 0x18,
+};
+
 /* clang-format off: a field a line */
 static const uint8_t result_golden[] = {
 	0xa9, 0x1f, 0x5e, 0x02, 0x00, 0x01, 0x01, 0x14, 0x18, 0xec, 0xd6, 0xc9,
@@ -358,6 +365,102 @@ START_TEST(a_later_hello_is_read)
 	seal(p, sizeof(p));
 	ck_assert_int_eq(decode_hello(p, sizeof(p), &nonce), 0);
 	ck_assert_uint_eq(nonce, 5);
+}
+END_TEST
+
+/* Refusal. */
+
+static int decode_refusal(const uint8_t *p, size_t n, uint64_t *nonce,
+			  struct policy_refusal *r)
+{
+	uint8_t *exact = malloc(n > 0 ? n : 1);
+	int rc;
+
+	ck_assert_ptr_nonnull(exact);
+	memcpy(exact, p, n);
+	rc = block_refusal_decode(exact, n, nonce, r);
+	free(exact);
+	return rc;
+}
+
+START_TEST(refusal_is_the_golden_one)
+{
+	const struct policy_refusal in = { .why = POLICY_TIME,
+					   .value = 30000000000,
+					   .running = true };
+	struct policy_refusal r;
+	uint8_t p[BLOCK_REFUSAL_BYTES];
+	uint64_t nonce;
+
+	ck_assert_uint_eq(block_refusal_encode(p, &in, 0x0123456789abcdef),
+			  sizeof(refusal_golden));
+	ck_assert_mem_eq(p, refusal_golden, sizeof(refusal_golden));
+	ck_assert_int_eq(decode_refusal(p, sizeof(p), &nonce, &r), 0);
+	ck_assert_uint_eq(nonce, 0x0123456789abcdef);
+	ck_assert_int_eq((int)r.why, POLICY_TIME);
+	ck_assert_uint_eq(r.value, 30000000000);
+	ck_assert(r.running);
+}
+END_TEST
+
+START_TEST(a_damaged_refusal_is_none)
+{
+	struct policy_refusal r;
+	uint8_t p[sizeof(refusal_golden)];
+	uint64_t nonce;
+
+	for (size_t n = 0; n < sizeof(p); n++)
+		ck_assert_int_eq(decode_refusal(refusal_golden, n, &nonce, &r),
+				 -EINVAL);
+	for (size_t bit = 0; bit < sizeof(p) * 8; bit++) {
+		memcpy(p, refusal_golden, sizeof(p));
+		p[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		ck_assert_int_eq(decode_refusal(p, sizeof(p), &nonce, &r),
+				 -EINVAL);
+	}
+	/* one that lacks its value */
+	memcpy(p, refusal_golden, sizeof(p));
+	put(p + AT_LENGTH, sizeof(p) - 8, 2);
+	seal(p, sizeof(p) - 8);
+	ck_assert_int_eq(decode_refusal(p, sizeof(p), &nonce, &r), -EINVAL);
+}
+END_TEST
+
+/* A later version may know more reasons, and say more. */
+START_TEST(a_later_refusal_is_read)
+{
+	static const uint64_t whys[] = { 0, POLICY_OTHER, 77, 255 };
+	struct policy_refusal r;
+	uint8_t p[BLOCK_REFUSAL_BYTES + 8];
+	uint64_t nonce;
+
+	for (int i = 0; i < COUNT(whys); i++) {
+		memset(p, 0, sizeof(p));
+		memcpy(p, refusal_golden, sizeof(refusal_golden));
+		put(p + AT_VERSION, 2, 2);
+		put(p + HEAD_BYTES, whys[i], 8);
+		seal(p, sizeof(p));
+		ck_assert_int_eq(decode_refusal(p, sizeof(p), &nonce, &r), 0);
+		ck_assert_int_eq((int)r.why, POLICY_OTHER);
+		ck_assert(!r.running);
+	}
+}
+END_TEST
+
+/* Behind an acknowledgement and a result, as a TCP server sends it. */
+START_TEST(a_refusal_is_found_behind_a_result)
+{
+	struct policy_refusal r;
+	uint8_t p[28 + sizeof(result_golden) + sizeof(refusal_golden)] = { 0 };
+	size_t at = 28 + sizeof(result_golden);
+
+	memcpy(p + 28, result_golden, sizeof(result_golden));
+	ck_assert_int_eq(block_refusal_find(p, sizeof(p), &r), -ENOENT);
+	memcpy(p + at, refusal_golden, sizeof(refusal_golden));
+	ck_assert_int_eq(block_refusal_find(p, sizeof(p) - 1, &r), -ENOENT);
+	ck_assert_int_eq(block_refusal_find(p, sizeof(p), &r), 0);
+	ck_assert_int_eq((int)r.why, POLICY_TIME);
+	ck_assert_int_eq(block_refusal_find(p, 0, &r), -ENOENT);
 }
 END_TEST
 
@@ -899,6 +1002,10 @@ int main(void)
 	tcase_add_test(t, a_damaged_hello_is_refused);
 	tcase_add_test(t, a_hello_without_a_nonce_is_refused);
 	tcase_add_test(t, a_later_hello_is_read);
+	tcase_add_test(t, refusal_is_the_golden_one);
+	tcase_add_test(t, a_damaged_refusal_is_none);
+	tcase_add_test(t, a_later_refusal_is_read);
+	tcase_add_test(t, a_refusal_is_found_behind_a_result);
 	tcase_add_test(t, hello_and_result_are_told_apart);
 	tcase_add_test(t, result_is_the_golden_one);
 	tcase_add_test(t, every_member_has_its_place);

@@ -77,7 +77,8 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 " exclude=%u print_mss=%d mss=%u nodelay=%d tos=%d tos_set=%d"
 		 " ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
 		 " output=%s enhanced=%d dialect=%d json=%d json_file=%s"
-		 " omit=%lld histograms=%d trip_times=%d late_after=%lld ",
+		 " omit=%lld histograms=%d trip_times=%d late_after=%lld"
+		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu ",
 		 (int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
 		 (unsigned long long)o->rate.bps,
 		 (unsigned long long)o->rate.pps, o->rate_set,
@@ -90,7 +91,9 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 o->daemonize, o->single, o->one_off, or_dash(o->cca),
 		 or_dash(o->output), o->enhanced, (int)o->dialect, o->json,
 		 or_dash(o->json_file), (long long)o->omit_ns, o->histograms,
-		 o->trip_times, (long long)o->late_after_ns);
+		 o->trip_times, (long long)o->late_after_ns, o->limits.n_allow,
+		 o->limits.clients, (long long)o->limits.time_ns,
+		 (unsigned long long)o->limits.rate_bps);
 }
 
 /* Holds when text parses and each "name=value" of fields is in the result. */
@@ -188,6 +191,12 @@ static const struct {
 	{ "-s -u --late-after 1", "late_after=1000000" },
 	{ "-s -u --late-after 2.5", "late_after=2500000" },
 	{ "-s -u --late-after 60000", "late_after=60000000000" },
+	/* the command line is read twice, the list is not */
+	{ "-s --allow 10.0.0.0/8 --allow ::1", "n_allow=2" },
+	{ "-s --max-clients 3 --max-time 60",
+	  "max_clients=3 max_time=60000000000" },
+	{ "-s --max-rate 1g", "max_rate=1000000000" },
+	{ "-s", "n_allow=0 max_clients=0 max_time=0 max_rate=0" },
 	/* sizes: either case is powers of two */
 	{ "-s -l 64k", "len=65536" },
 	{ "-s -l 64KB", "len=65536" },
@@ -352,7 +361,7 @@ static const struct {
 	{ "-s", "-y", "--reportstyle --reports", "C", "csv=1" },
 	{ "-s", "-x", "--reportexclude --reporte", "CV", "exclude=17" },
 	{ "-s", "-m", "--print_mss --pr", NULL, "print_mss=1" },
-	{ "-s", "-M", "--mss --m", "1000", "mss=1000" },
+	{ "-s", "-M", "--mss --ms", "1000", "mss=1000" },
 	{ "-s", "-N", "--nodelay --no", NULL, "nodelay=1" },
 	{ "-s", "-S", "--tos --to", "0x10", "tos=16" },
 	{ "-c h", "-T", "--ttl --tt", "9", "ttl=9" },
@@ -378,6 +387,10 @@ static const struct {
 	  "histograms=1" },
 	{ "-c h -u", NULL, "--trip-times --tri", NULL, "trip_times=1" },
 	{ "-s -u", NULL, "--late-after --la", "30", "late_after=30000000" },
+	{ "-s", NULL, "--allow --al", "10.0.0.0/8", "n_allow=1" },
+	{ "-s", NULL, "--max-clients --max-c", "9", "max_clients=9" },
+	{ "-s", NULL, "--max-time --max-t", "0.5", "max_time=500000000" },
+	{ "-s", NULL, "--max-rate --max-r", "10M", "max_rate=10000000" },
 };
 
 /* "-s --port 1" or, joined, "-s --port=1" */
@@ -490,6 +503,19 @@ static const struct {
 				      "range: 1 to 60000 milliseconds" },
 	{ "-s -u --late-after 100ms", "--late-after: \"100ms\" is not a time: "
 				      "milliseconds, such as 100 or 2.5" },
+	{ "-s --allow 10.0.0.0/33",
+	  "--allow: \"10.0.0.0/33\" is not an "
+	  "address or a prefix, such as 192.0.2.0/24" },
+	{ "-s --allow localhost", "--allow: \"localhost\" is not an address "
+				  "or a prefix, such as 192.0.2.0/24" },
+	{ "-s --max-clients 0", "--max-clients: \"0\" is out of range: 1 to "
+				"65535" },
+	{ "-s --max-time 0", "--max-time: \"0\" is out of range: 0.001 to "
+			     "21474836 seconds" },
+	{ "-s --max-rate 10pps", "--max-rate: \"10pps\" is not a rate: bits a "
+				 "second with k, m, g, Ki, Mi or Gi" },
+	{ "-s --max-rate 999", "--max-rate: \"999\" is out of range: 1000 to "
+			       "1000000000000000" },
 	{ "-s -M 32768", "-M: \"32768\" is out of range: 88 to 32767" },
 	{ "-s -S 256", "-S: \"256\" is out of range: 0 to 255" },
 	{ "-s -S af14", "-S: \"af14\" is not a type of service: 0 to 255, or "
@@ -571,6 +597,10 @@ static const struct {
 			       "datagrams and needs -u" },
 	{ "-s --histograms", "--histograms: not for TCP: it is about "
 			     "datagrams and needs -u" },
+	{ "-c h --allow ::1", "--allow: only for a server (-s)" },
+	{ "-c h --max-clients 1", "--max-clients: only for a server (-s)" },
+	{ "-c h --max-time 1", "--max-time: only for a server (-s)" },
+	{ "-c h --max-rate 1m", "--max-rate: only for a server (-s)" },
 	{ "-s --late-after 9", "--late-after: not for TCP: it is about "
 			       "datagrams and needs -u" },
 	{ "-s --json -y C", "--json: not together with -y" },

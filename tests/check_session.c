@@ -1470,6 +1470,40 @@ START_TEST(hello_goes_to_ours_again_and_again)
 }
 END_TEST
 
+/* In mid-test, after many datagrams: counted from the refusal on. */
+START_TEST(refusal_goes_to_ours_again_and_again)
+{
+	const struct policy_refusal r = { .why = POLICY_RATE, .value = 7 };
+	struct policy_refusal told;
+	uint8_t p[BLOCK_REFUSAL_BYTES];
+	uint64_t nonce = 0;
+	unsigned words = 0;
+	struct course c;
+
+	open_with(&c, OLD, 1);
+	ck_assert_uint_eq(session_refusal(&c.s, &r, SENT, p), 0);
+	open_with(&c, OURS, 1);
+	c.s.datagrams = 100000;
+	c.s.greeted = 65536;
+	c.s.bytes_in = 100000 * BYTES;
+	for (uint64_t n = 1; n <= 100; n++) {
+		if (session_refusal(&c.s, &r, SENT + (int64_t)n, p) == 0)
+			continue;
+		ck_assert_int_eq(
+			block_refusal_decode(p, sizeof(p), &nonce, &told), 0);
+		ck_assert_uint_eq(nonce, (uint64_t)SENT + n);
+		ck_assert_int_eq((int)told.why, POLICY_RATE);
+		ck_assert(n <= 24 || n == 48 || n == 96);
+		words++;
+	}
+	ck_assert_uint_eq(words, 26);
+	ck_assert_uint_eq(c.s.bytes_out, 26 * 36);
+	c.s.bytes_out = 3 * c.s.bytes_in - 35;
+	c.s.refused = 0;
+	ck_assert_uint_eq(session_refusal(&c.s, &r, SENT, p), 0);
+}
+END_TEST
+
 START_TEST(hello_stays_below_three_times)
 {
 	uint8_t p[BLOCK_HELLO_BYTES];
@@ -1864,6 +1898,7 @@ static void add_report_tests(TCase *tc)
 	tcase_add_test(tc, answers_stay_below_three_times);
 	tcase_add_test(tc, answers_to_ours_stay_below_three_times);
 	tcase_add_test(tc, hello_goes_to_ours_again_and_again);
+	tcase_add_test(tc, refusal_goes_to_ours_again_and_again);
 	tcase_add_test(tc, hello_stays_below_three_times);
 	tcase_add_test(tc, omits_by_the_header);
 	tcase_add_test(tc, counted_time_is_never_negative);
