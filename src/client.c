@@ -121,7 +121,7 @@ static struct wire_client make_header(const struct client *c)
 
 	if (o->rate.pps > 0)
 		h.rate_bps = o->rate.pps * 8 * c->len_bytes;
-	h.omit_10ms = (uint16_t)(o->omit_ns / (10 * CLOCK_MS_NS));
+	h.omit_10ms = (uint16_t)(o->omit_ns / WIRE_TICK_NS);
 	if (o->trip_times)
 		h.upper |= WIRE_UPPER_TRIP_TIMES;
 	if (start)

@@ -141,19 +141,6 @@ static void acknowledge(struct stream *s, const struct wire_client *c)
 		    MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void expect(struct stream *s, const struct wire_client *c)
-{
-	if (c->amount < 0)
-		s->expect_ns = -(int64_t)c->amount * 10 * CLOCK_MS_NS;
-	else
-		s->expect_bytes = (uint64_t)c->amount;
-	if (c->has_ext)
-		wire_version_text(s->conn.peer_version,
-				  sizeof(s->conn.peer_version), c->version_u,
-				  c->version_l);
-	s->omit_ns = c->omit_10ms * 10 * CLOCK_MS_NS;
-}
-
 static bool is_ours(const struct wire_client *c)
 {
 	return c->has_ext && wire_is_ours(c->version_u, c->version_l);
@@ -258,7 +245,7 @@ static void *serve(void *arg)
 	if (o.first.kind == WIRE_TCP_CLIENT ||
 	    o.first.kind == WIRE_TCP_LEGACY) {
 		(void)wire_client_decode(s->buf, o.first.len, &header);
-		expect(s, &header);
+		stream_expect(s, &header);
 	}
 	what = not_offered(&o, &header);
 	if (what != NULL)

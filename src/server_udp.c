@@ -97,17 +97,6 @@ static int64_t to_monotonic(struct server_udp *u, int64_t stamp_ns)
 	return stamp_place(&u->line, stamp_ns);
 }
 
-/* How long or how much the client says it will send. */
-static void expect(struct stream *st, const struct session *s)
-{
-	if (!s->has_client)
-		return;
-	if (s->client.amount < 0)
-		st->expect_ns = -(int64_t)s->client.amount * 10 * CLOCK_MS_NS;
-	else
-		st->expect_bytes = (uint64_t)s->client.amount;
-}
-
 /* The ledger of the stream begins at number base. */
 static struct stream *new_stream(struct server_udp *u, const struct session *s,
 				 const struct udp_arrival *a, int64_t base)
@@ -117,7 +106,7 @@ static struct stream *new_stream(struct server_udp *u, const struct session *s,
 	if (st == NULL)
 		return NULL;
 	if (s->has_client)
-		st->omit_ns = s->client.omit_10ms * 10 * CLOCK_MS_NS;
+		stream_expect(st, &s->client);
 	if (stream_ledger(st, base, u->o->late_after_ns) < 0) {
 		stream_free(st);
 		return NULL;
@@ -128,11 +117,6 @@ static struct stream *new_stream(struct server_udp *u, const struct session *s,
 
 		sock_text(&to, st->conn.local, sizeof(st->conn.local), NULL);
 	}
-	if (s->has_client && s->client.has_ext)
-		wire_version_text(st->conn.peer_version,
-				  sizeof(st->conn.peer_version),
-				  s->client.version_u, s->client.version_l);
-	expect(st, s);
 	st->drops_told = u->tells_drops;
 	stream_buffer(st, u->o->window_bytes);
 	return st;

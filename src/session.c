@@ -7,7 +7,6 @@
 #define BUCKETS 4096
 /* Numbers of 32 bits that lie so close to the next one are data. */
 #define SHORT_NEAR 64
-#define OMIT_UNIT_NS INT64_C(10000000)
 /* Sane bound of a difference of two hosts' clocks: 68 years in ns. */
 #define TRANSIT_MAX_NS ((int64_t)2147483647 * 1000000000)
 
@@ -383,7 +382,7 @@ static bool is_omitted(struct session *s, const uint8_t *p, size_t n,
 		return h->seq >= 0 && h->seq < s->omit_from;
 	/* too short for the header: by the stamps, as the sender decides */
 	return h->seq >= 0 && h->sent_ns - s->first_sent_ns <
-				      s->client.omit_10ms * OMIT_UNIT_NS;
+				      s->client.omit_10ms * WIRE_TICK_NS;
 }
 
 bool session_omits(struct session *s, const uint8_t *p, size_t n,

@@ -13,7 +13,6 @@
 
 #include "options.h"
 
-#define SOCK_ADDRS_MAX 16
 /* A connect that takes longer than this has failed. */
 #define SOCK_CONNECT_MS 20000
 

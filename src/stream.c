@@ -106,6 +106,19 @@ void stream_free(struct stream *s)
 	free(s);
 }
 
+void stream_expect(struct stream *s, const struct wire_client *c)
+{
+	if (c->amount < 0)
+		s->expect_ns = -(int64_t)c->amount * WIRE_TICK_NS;
+	else
+		s->expect_bytes = (uint64_t)c->amount;
+	s->omit_ns = c->omit_10ms * WIRE_TICK_NS;
+	if (c->has_ext)
+		wire_version_text(s->conn.peer_version,
+				  sizeof(s->conn.peer_version), c->version_u,
+				  c->version_l);
+}
+
 static void name_peer(struct stream *s, const struct sock_addr *peer)
 {
 	struct sock_addr addr = { .len = 0 };

@@ -149,6 +149,9 @@ void stream_stop(struct stream *s);
 void stream_join(struct stream *s);
 void stream_free(struct stream *s);
 
+/* What the client's header says of the test to come and of its version; for a
+ * receiver, before it has its ledger. */
+void stream_expect(struct stream *s, const struct wire_client *c);
 /* Fills s->conn from the socket and, when peer is not NULL, from it. */
 void stream_name(struct stream *s, const struct sock_addr *peer);
 /* What it has seen up to now. */

@@ -11,8 +11,6 @@
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_USEC 1000
 #define USEC_PER_SEC 1000000
-/* The amount's unit of time: 10 ms. */
-#define AMOUNT_TICK_NS 10000000
 
 /* Payload filler, as it is seen where a header would be. */
 #define FILLER_AT_12 0x32333435u
@@ -756,8 +754,7 @@ int32_t wire_amount(int64_t time_ns, uint64_t bytes)
 		return 0;
 
 	/* rounded up, so that a short time does not become none at all */
-	int64_t ticks =
-		time_ns / AMOUNT_TICK_NS + (time_ns % AMOUNT_TICK_NS > 0);
+	int64_t ticks = time_ns / WIRE_TICK_NS + (time_ns % WIRE_TICK_NS > 0);
 
 	return (int32_t)-clamp(ticks, 0, INT32_MAX);
 }

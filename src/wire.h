@@ -25,7 +25,6 @@
 #define WIRE_NOW 0x00000001u /* with V1: dual test; clear: trade-off */
 
 /* Bits of the upper flags in the extension. */
-#define WIRE_UPPER_NO_FIN 0x0008u      /* UDP: no report wanted at the end */
 #define WIRE_UPPER_TRIP_TIMES 0x0010u  /* the clocks are synchronised */
 #define WIRE_UPPER_REVERSE 0x0400u     /* the server sends */
 #define WIRE_UPPER_FULL_DUPLEX 0x0800u /* both send, on this one socket */
@@ -42,6 +41,7 @@
 #define WIRE_REPORT_BYTES 128
 #define WIRE_ACK_BYTES 28
 #define WIRE_STREAMS_MAX 65535
+#define WIRE_TICK_NS INT64_C(10000000) /* unit of times: -t and -O */
 
 /* How a client lays out its datagrams: told from its first one. */
 enum wire_layout {
