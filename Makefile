@@ -134,7 +134,8 @@ run-bench: $(BIN)
 	@$(TEST_ENV) tests/bench
 
 analyze:
-	@$(TEST_ENV) tests/analyze $(SOURCES)
+	@$(TEST_ENV) tests/analyze $(sort $(SOURCES) src/platform/posix.c) \
+		tests/relay.c
 
 demo: $(BIN)
 	@IPERF=./$(BIN) tests/demo

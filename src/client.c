@@ -22,6 +22,12 @@
 /* iperf 2 default for multicast */
 #define MULTICAST_TTL 1
 
+/* A stream and what its thread needs. */
+struct run {
+	struct stream *stream;
+	struct report *report;
+};
+
 struct client {
 	const struct options *o;
 	const _Atomic int *stop;
@@ -31,35 +37,27 @@ struct client {
 	bool has_source;
 	size_t len_bytes;
 	uint32_t streams;
-	bool abandoned;         /* told to end at once: threads may still run */
-	struct stream **stream; /* as many as streams; NULL from the first
-				   that is not up yet */
-};
-
-/* What a stream's thread needs. */
-struct run {
-	struct stream *stream;
-	struct report *report;
+	bool abandoned;   /* told to end at once: threads may still run */
+	struct run *runs; /* as many as streams; without a stream from the
+			     first that is not up yet */
 };
 
 static void *run_stream(void *arg)
 {
-	struct run *run = arg;
+	const struct run *run = arg;
 	struct stream *s = run->stream;
-	struct report *report = run->report;
 
-	free(run);
 	clock_sleep_until(atomic_load(&s->start_ns));
 	if (s->udp) {
 		udp_send(s);
-		report_poke(report);
+		report_poke(run->report);
 		udp_finish(s);
 	} else {
 		tcp_send(s);
 		tcp_finish(s);
 	}
 	atomic_store(&s->closed, true);
-	report_poke(report);
+	report_poke(run->report);
 	return NULL;
 }
 
@@ -175,7 +173,7 @@ static enum client_status add_stream(struct client *c, uint32_t i, int fd,
 		close(fd);
 		return local_failed("stream", -ENOMEM);
 	}
-	c->stream[i] = s;
+	c->runs[i] = (struct run){ .stream = s, .report = c->report };
 	give_job(c, s);
 	stream_name(s, &c->peer);
 	s->conn.connect_ns = connect_ns;
@@ -269,7 +267,6 @@ static enum client_status resolve(struct client *c)
 {
 	const struct options *o = c->o;
 	const char *why = NULL;
-	int family = o->family;
 
 	if (resolve_host(c, &why) < 0) {
 		log_error("-c: \"%s\": %s", o->host, why);
@@ -278,7 +275,9 @@ static enum client_status resolve(struct client *c)
 	c->len_bytes = length(c);
 	if (o->bind_host[0] == '\0' && o->bind_port == 0)
 		return CLIENT_OK;
-	family = c->peer.ss.ss_family == AF_INET6 ? 6 : 4;
+
+	int family = c->peer.ss.ss_family == AF_INET6 ? 6 : 4;
+
 	if (sock_resolve(o->bind_host[0] != '\0' ? o->bind_host : NULL,
 			 o->bind_port, family, o->udp, &c->source, 1,
 			 &why) < 0) {
@@ -289,6 +288,25 @@ static enum client_status resolve(struct client *c)
 	return CLIENT_OK;
 }
 
+static int start_stream(struct client *c, struct run *run, int64_t start_ns)
+{
+	struct stream *s = run->stream;
+	int rc;
+
+	atomic_store(&s->start_ns, start_ns);
+	rc = report_add(c->report, s, "", c->streams);
+	if (rc < 0)
+		return rc;
+	rc = stream_start(s, run_stream, run);
+	if (rc < 0) {
+		/* it is in the report: an empty, ended one */
+		s->no_result = true;
+		stream_ended(s, start_ns);
+		atomic_store(&s->closed, true);
+	}
+	return rc;
+}
+
 /* All streams begin at the same moment, once each has its thread. */
 static enum client_status start_streams(struct client *c)
 {
@@ -296,28 +314,10 @@ static enum client_status start_streams(struct client *c)
 		clock_ns() + START_NS + (int64_t)c->streams * START_EACH_NS;
 
 	for (uint32_t i = 0; i < c->streams; i++) {
-		struct stream *s = c->stream[i];
-		struct run *run = malloc(sizeof(*run));
-		int rc = -ENOMEM;
+		int rc = start_stream(c, &c->runs[i], start_ns);
 
-		atomic_store(&s->start_ns, start_ns);
-		if (run != NULL) {
-			*run = (struct run){ .stream = s, .report = c->report };
-			rc = report_add(c->report, s, "", c->streams);
-		}
-		if (rc == 0) {
-			rc = stream_start(s, run_stream, run);
-			if (rc < 0) {
-				/* it is in the report: an empty, ended one */
-				s->no_result = true;
-				stream_ended(s, start_ns);
-				atomic_store(&s->closed, true);
-			}
-		}
-		if (rc < 0) {
-			free(run);
+		if (rc < 0)
 			return local_failed("stream", rc);
-		}
 	}
 	return CLIENT_OK;
 }
@@ -325,10 +325,12 @@ static enum client_status start_streams(struct client *c)
 static void stop_streams(const struct client *c)
 {
 	for (uint32_t i = 0; i < c->streams; i++) {
-		if (c->stream[i] == NULL)
+		struct stream *s = c->runs[i].stream;
+
+		if (s == NULL)
 			return;
-		c->stream[i]->interrupted = true;
-		stream_stop(c->stream[i]);
+		s->interrupted = true;
+		stream_stop(s);
 	}
 }
 
@@ -430,11 +432,11 @@ static enum client_status verdict(const struct client *c)
 	enum client_status status = CLIENT_OK;
 
 	for (uint32_t i = 0; i < c->streams; i++) {
-		enum client_status one = stream_status(c->stream[i]);
+		enum client_status one = stream_status(c->runs[i].stream);
 
 		if (is_worse(one, status)) {
 			status = one;
-			worst = c->stream[i];
+			worst = c->runs[i].stream;
 		}
 	}
 	/* -t 0 ends that way */
@@ -464,7 +466,7 @@ static enum client_status run(struct client *c)
 		return CLIENT_INTERRUPTED;
 	}
 	for (uint32_t i = 0; i < c->streams; i++)
-		stream_join(c->stream[i]);
+		stream_join(c->runs[i].stream);
 	return started != CLIENT_OK ? started : verdict(c);
 }
 
@@ -478,17 +480,17 @@ enum client_status client_run(const struct options *o, struct out *outs,
 	};
 	enum client_status status = CLIENT_FAILED;
 
-	c.stream = calloc(c.streams, sizeof(*c.stream));
+	c.runs = calloc(c.streams, sizeof(*c.runs));
 	c.report = report_new(o, outs, n_outs);
-	if (c.stream == NULL || c.report == NULL)
+	if (c.runs == NULL || c.report == NULL)
 		log_error("no memory for %u streams", (unsigned)c.streams);
 	else
 		status = run(&c);
 	if (c.abandoned)
 		return status; /* and nothing is freed */
-	for (uint32_t i = 0; c.stream != NULL && i < c.streams; i++)
-		stream_free(c.stream[i]);
-	free(c.stream);
+	for (uint32_t i = 0; c.runs != NULL && i < c.streams; i++)
+		stream_free(c.runs[i].stream);
+	free(c.runs);
 	report_free(c.report);
 	return status;
 }

@@ -24,7 +24,8 @@
 /* A sum row that waits for the rows of some members. */
 struct pending {
 	struct pending *next;
-	uint64_t row; /* index of the interval, from 0 */
+	const struct group *group;
+	uint64_t row; /* see sum_key */
 	struct record record;
 };
 
@@ -47,7 +48,6 @@ struct group {
 	struct out_tcp tcp; /* of the total */
 	struct out_cpu cpu;
 	uint64_t asked_bps;
-	struct pending *sums; /* by row */
 };
 
 /* A stream, as the report follows it. */
@@ -83,6 +83,7 @@ struct report {
 	size_t id_words;
 	struct entry *entries;
 	struct group *groups;
+	struct pending *sums; /* in no order: they are few */
 
 	pthread_mutex_t lock; /* guards the rest */
 	pthread_cond_t changed;
@@ -332,22 +333,22 @@ static bool has_sums(const struct group *g)
 }
 
 /* The sum row of this index, made when it does not exist; NULL: no memory. */
-static struct pending *sum_of(struct group *g, uint64_t row)
+static struct pending *sum_of(struct report *r, const struct group *g,
+			      uint64_t row)
 {
-	struct pending **at = &g->sums;
+	struct pending *p = r->sums;
 
-	while (*at != NULL && (*at)->row < row)
-		at = &(*at)->next;
-	if (*at != NULL && (*at)->row == row)
-		return *at;
-
-	struct pending *p = calloc(1, sizeof(*p));
-
+	while (p != NULL && (p->group != g || p->row != row))
+		p = p->next;
+	if (p != NULL)
+		return p;
+	p = calloc(1, sizeof(*p));
 	if (p == NULL)
 		return NULL;
+	p->group = g;
 	p->row = row;
-	p->next = *at;
-	*at = p;
+	p->next = r->sums;
+	r->sums = p;
 	return p;
 }
 
@@ -358,9 +359,10 @@ static void set_acked(struct record *rec)
 		rec->tcp.acked_bytes = rec->d.bytes;
 }
 
-static void add_to_sum(struct group *g, uint64_t row, const struct record *one)
+static void add_to_sum(struct report *r, const struct group *g, uint64_t row,
+		       const struct record *one)
 {
-	struct pending *p = sum_of(g, row);
+	struct pending *p = sum_of(r, g, row);
 
 	if (p == NULL)
 		return;
@@ -502,7 +504,7 @@ static void print_row(struct report *r, struct entry *e, uint64_t row,
 	e->row = row + 1;
 	write_row(r, &rec);
 	if (has_sums(e->group))
-		add_to_sum(e->group, sum_key(e, row), &rec);
+		add_to_sum(r, e->group, sum_key(e, row), &rec);
 }
 
 /* May the stream's end come so soon that it belongs to this row?  Then the
@@ -760,12 +762,27 @@ static bool row_complete(const struct report *r, const struct group *g,
 	return true;
 }
 
-static void print_sums(struct report *r, struct group *g)
+/* Where the group's earliest sum row hangs; NULL: it has none. */
+static struct pending **first_sum(struct report *r, const struct group *g)
 {
-	while (g->sums != NULL && row_complete(r, g, g->sums->row)) {
-		struct pending *p = g->sums;
+	struct pending **first = NULL;
 
-		g->sums = p->next;
+	for (struct pending **at = &r->sums; *at != NULL; at = &(*at)->next) {
+		if ((*at)->group == g &&
+		    (first == NULL || (*at)->row < (*first)->row))
+			first = at;
+	}
+	return first;
+}
+
+static void print_sums(struct report *r, const struct group *g)
+{
+	for (struct pending **at = first_sum(r, g);
+	     at != NULL && row_complete(r, g, (*at)->row);
+	     at = first_sum(r, g)) {
+		struct pending *p = *at;
+
+		*at = p->next;
 		if (!g->no_result)
 			write_row(r, &p->record);
 		free(p);

@@ -49,7 +49,8 @@ struct server {
 	atomic_bool finish; /* the reporter may end */
 	int listen_fd;
 	struct sock_addr address;
-	struct conn *conns;
+	struct conn *conns;      /* the longest waiting first */
+	struct conn **conns_end; /* where the next one hangs */
 	struct server_udp *udp;
 	struct policy *policy;
 	pthread_mutex_t lock; /* of policy */
@@ -314,12 +315,8 @@ static void accept_one(struct server *v)
 	c->accepted_ns = clock_ns();
 	sock_address(&peer, &c->addr);
 	stream_name(c->stream, &peer);
-
-	struct conn **at = &v->conns;
-
-	while (*at != NULL)
-		at = &(*at)->next;
-	*at = c;
+	*v->conns_end = c;
+	v->conns_end = &c->next;
 }
 
 /* Starts what may start: with -1 only the streams of one client at a time. */
@@ -356,6 +353,8 @@ static void reap(struct server *v)
 			continue;
 		}
 		*at = c->next;
+		if (v->conns_end == &c->next)
+			v->conns_end = at;
 		stream_join(c->stream);
 		stream_free(c->stream);
 		free(c);
@@ -583,6 +582,7 @@ int server_run(const struct options *o, struct out *outs, size_t n_outs,
 		.n_outs = n_outs,
 		.stop = stop,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.conns_end = &v.conns,
 	};
 	int rc = open_port(&v);
 

@@ -12,7 +12,7 @@
 #include "platform/platform.h"
 
 /* A mover calls nothing deep; a thousand of them must stay small. */
-#define STACK_BYTES (256u * 1024)
+#define STACK_BYTES ((size_t)256 * 1024)
 #define CACHE_LINE 64
 
 struct stream *stream_new(int fd, bool owns_fd, bool udp, bool receiver,

@@ -74,7 +74,7 @@ static void split_amount(struct sender *t)
 	if (rest >= WIRE_UDP_BYTES) {
 		t->datagrams++;
 		t->last_bytes = rest;
-	} else if (len >= 2 * WIRE_UDP_BYTES) {
+	} else if (len >= (size_t)2 * WIRE_UDP_BYTES) {
 		t->datagrams++;
 		t->before_bytes = t->last_bytes - WIRE_UDP_BYTES;
 		t->last_bytes = WIRE_UDP_BYTES + rest;

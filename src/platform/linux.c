@@ -157,11 +157,10 @@ int platform_dest(struct msghdr *msg, struct sockaddr_storage *addr)
 /* One control message; returns where its data goes. */
 static void *put_control(struct msghdr *msg, int level, int type, size_t len)
 {
-	memset(msg->msg_control, 0, CMSG_SPACE(len));
+	struct cmsghdr *c = msg->msg_control;
+
+	memset(c, 0, CMSG_SPACE(len));
 	msg->msg_controllen = CMSG_SPACE(len);
-
-	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-
 	c->cmsg_level = level;
 	c->cmsg_type = type;
 	c->cmsg_len = CMSG_LEN(len);
