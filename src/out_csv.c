@@ -113,13 +113,6 @@ static void span_text(char *buf, size_t size, const struct out *o,
 		 (double)r->end_ns / 1e9);
 }
 
-static double packets_a_second(const struct record *r)
-{
-	int64_t ns = r->end_ns - r->start_ns;
-
-	return ns > 0 ? (double)r->d.packets * 1e9 / (double)ns : 0;
-}
-
 /* Jitter, lost, total, percent and out of order: fields 10 to 14. */
 static void loss_text(char *buf, size_t size, const struct stats_snap *d)
 {
@@ -158,6 +151,7 @@ static void tcp_tx_text(char *buf, size_t size, const struct record *r)
 static void named_text(char *buf, size_t size, const struct record *r)
 {
 	char loss[128];
+	double pps = units_pps(r->d.packets, r->end_ns - r->start_ns);
 
 	switch (head_of(r)) {
 	case HEAD_TCP_TX:
@@ -171,11 +165,11 @@ static void named_text(char *buf, size_t size, const struct record *r)
 			 ",,,%" PRIu64 ",,,%" PRIu64 ",%" PRIu64 ",%" PRIu64
 			 ",%.0f",
 			 r->d.packets + r->d.errors, r->d.packets, r->d.errors,
-			 r->d.blocked, packets_a_second(r));
+			 r->d.blocked, pps);
 		break;
 	default:
 		loss_text(loss, sizeof(loss), &r->d);
-		snprintf(buf, size, "%s,,,,%.0f", loss, packets_a_second(r));
+		snprintf(buf, size, "%s,,,,%.0f", loss, pps);
 		break;
 	}
 }

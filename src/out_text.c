@@ -164,11 +164,9 @@ static void add_place(struct text *t, const struct out *o,
 	    decimals, (double)r->end_ns / 1e9);
 }
 
-static double packets_a_second(const struct record *r)
+static double pps_of(const struct record *r)
 {
-	int64_t ns = r->end_ns - r->start_ns;
-
-	return ns > 0 ? (double)r->d.packets * 1e9 / (double)ns : 0;
+	return units_pps(r->d.packets, r->end_ns - r->start_ns);
 }
 
 /* Banner. */
@@ -439,7 +437,7 @@ static void add_modern_sum_loss(struct text *t, const struct out *o,
 
 	if (o->style.enhanced) {
 		add(t, "  %" PRIu64 "/%" PRIu64 " %8.0f pps", r->d.lost, sent,
-		    packets_a_second(r));
+		    pps_of(r));
 		return;
 	}
 	add(t, "   %" PRIu64 "/%" PRIu64, r->d.lost, sent);
@@ -474,7 +472,7 @@ static void add_latency(struct text *t, const struct out *o,
 	bool known = trip->known && trip->mean_ns >= TRIP_LOW_NS &&
 		     trip->mean_ns <= TRIP_HIGH_NS;
 	double mean_us = known ? (double)trip->mean_ns / 1e3 : 0;
-	double pps = packets_a_second(r);
+	double pps = pps_of(r);
 
 	if (known)
 		add(t, " %.3f/%.3f/%.3f/- ms", ms_of(trip->mean_ns),
@@ -521,10 +519,9 @@ static void add_udp_tx(struct text *t, const struct out *o,
 {
 	add(t, "  %" PRIu64 "/%" PRIu64, r->d.packets, r->d.errors);
 	if (o->style.dialect == OUT_V22)
-		add(t, "/%" PRIu64 "%8.0f pps", r->d.blocked,
-		    packets_a_second(r));
+		add(t, "/%" PRIu64 "%8.0f pps", r->d.blocked, pps_of(r));
 	else
-		add(t, " %8.0f pps", packets_a_second(r));
+		add(t, " %8.0f pps", pps_of(r));
 }
 
 /* Window, round trip and power of one connection. */
@@ -642,7 +639,7 @@ static void extras_tcp_tx(struct extras *e, const struct record *r)
 
 static void extras_udp_tx(struct extras *e, const struct record *r)
 {
-	extra(e, "offered %.0f pps", packets_a_second(r));
+	extra(e, "offered %.0f pps", pps_of(r));
 	extra(e, "refused %" PRIu64, r->d.errors);
 	extra(e, "blocked %" PRIu64, r->d.blocked);
 }
@@ -682,7 +679,7 @@ static void extra_longest_gap(struct extras *e, const struct record *r)
 
 static void extras_udp_rx(struct extras *e, const struct record *r)
 {
-	extra(e, "%.0f pps", packets_a_second(r));
+	extra(e, "%.0f pps", pps_of(r));
 	extra_count(e, r, "duplicates", r->d.duplicate);
 	extra_count(e, r, "late", r->d.late);
 	extra_count(e, r, "too late", r->d.too_late);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "units.h"
+
 #define BUCKETS 4096
 /* Numbers of 32 bits that lie so close to the next one are data. */
 #define SHORT_NEAR 64
@@ -450,13 +452,6 @@ int64_t session_end_ns(const struct session *s)
 	return by_stamps < s->marker_ns ? by_stamps : s->marker_ns;
 }
 
-static uint64_t packets_a_second(uint64_t packets, int64_t span_ns)
-{
-	double pps = span_ns > 0 ? (double)packets * 1e9 / (double)span_ns : 0;
-
-	return pps < 1e18 ? (uint64_t)pps : 0;
-}
-
 /* Figures of iperf 2's own report. */
 static struct wire_report make_report(const struct session *s,
 				      const struct stats_snap *counted,
@@ -464,6 +459,7 @@ static struct wire_report make_report(const struct session *s,
 {
 	int64_t span_ns = s->end_ns - counts_from(s);
 	uint64_t total = stats_sent(counted);
+	double pps = units_pps(total, span_ns);
 	const struct session_transit *t = &s->transit;
 
 	return (struct wire_report){
@@ -482,7 +478,7 @@ static struct wire_report make_report(const struct session *s,
 		.transit_mean_ns =
 			t->count > 0 ? t->sum_ns / (int64_t)t->count : 0,
 		.transit_count = t->count,
-		.pps = packets_a_second(total, span_ns),
+		.pps = pps < 1e18 ? (uint64_t)pps : 0,
 	};
 }
 

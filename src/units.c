@@ -290,3 +290,8 @@ double units_bps(uint64_t bytes, int64_t ns)
 		return 0;
 	return (double)bytes * 8 * NSEC_PER_SEC / (double)ns;
 }
+
+double units_pps(uint64_t packets, int64_t ns)
+{
+	return ns > 0 ? (double)packets * NSEC_PER_SEC / (double)ns : 0;
+}

@@ -50,5 +50,7 @@ void units_rate_text(char *buf, size_t size, uint64_t bytes, int64_t ns,
 		     char format, enum units_look look);
 /* Bits a second of bytes in ns, 0 when ns <= 0. */
 double units_bps(uint64_t bytes, int64_t ns);
+/* Packets a second, likewise. */
+double units_pps(uint64_t packets, int64_t ns);
 
 #endif

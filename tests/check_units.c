@@ -415,6 +415,10 @@ START_TEST(no_time_is_a_rate_of_zero)
 	ck_assert_double_eq(units_bps(1000, -5), 0);
 	ck_assert_double_eq(units_bps(1000, NSEC_PER_SEC), 8000);
 	ck_assert_double_eq(units_bps(125000, NSEC_PER_SEC / 2), 2000000);
+	ck_assert_double_eq(units_pps(1000, 0), 0);
+	ck_assert_double_eq(units_pps(1000, -5), 0);
+	ck_assert_double_eq(units_pps(1000, NSEC_PER_SEC), 1000);
+	ck_assert_double_eq(units_pps(1000, NSEC_PER_SEC / 2), 2000);
 }
 END_TEST
 
