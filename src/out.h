@@ -154,6 +154,8 @@ struct record {
 	/* UDP receivers */
 	int64_t jitter_mean_ns; /* of the estimator, over this row */
 	/* the rest: totals and server reports only */
+	bool kernel_stamps; /* arrivals were stamped by the system, and not
+			       when they were read */
 	struct stats_delay delay; /* above the lowest one */
 	struct stats_delay trip;  /* one way, by both hosts' wall clocks:
 				     with --trip-times */

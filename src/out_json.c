@@ -591,6 +591,14 @@ static void put_histogram(struct line *l, const struct hist *h)
 	fputc(']', l->file);
 }
 
+/* Who told when the datagrams arrived; NULL: not known. */
+static const char *timestamps(const struct record *r)
+{
+	if (!tells_all(r))
+		return NULL;
+	return r->kernel_stamps ? "kernel" : "clock";
+}
+
 /* What totals of UDP receivers have beyond rows. */
 static void put_udp_total(struct line *l, const struct record *r)
 {
@@ -598,6 +606,7 @@ static void put_udp_total(struct line *l, const struct record *r)
 	put_count_if(l, "clock_steps", tells_all(r), r->d.clock_steps);
 	if (r->sum) /* delays of several senders have no common zero */
 		return;
+	put_text(l, "timestamps", timestamps(r));
 	put_delay(l, "delay_ms", &r->delay, true, false);
 	/* our servers do not relay these quantiles */
 	put_delay(l, "trip_time_ms", &r->trip, !r->relayed, true);

@@ -469,6 +469,7 @@ static void complete(const struct entry *e, struct record *rec)
 	rec->asked_bps = s->asked_bps;
 	rec->cpu = s->cpu;
 	rec->buffer = s->buffer;
+	rec->kernel_stamps = s->kernel_stamps;
 	rec->delay = s->delay;
 	rec->trip = s->trip;
 	rec->histogram = s->histogram;
@@ -881,6 +882,7 @@ static void read_block(const struct entry *e, struct record *rec)
 		.drops_told = b->drops_known,
 	};
 	rec->jitter_mean_ns = b->jitter_mean_ns;
+	rec->kernel_stamps = b->kernel_stamps;
 	rec->delay = (struct stats_delay){
 		.known = b->delay_known,
 		.count = b->packets,

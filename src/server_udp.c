@@ -316,6 +316,7 @@ static void gather(const struct server_udp *u, const struct session *s,
 	struct stream *st = p->stream;
 	const struct session_transit *t = &s->transit;
 
+	st->kernel_stamps = u->line.compared;
 	stats_rx_delay(stream_rx(st), &st->delay);
 	if (u->o->histograms)
 		st->histogram = stats_rx_hist(stream_rx(st));
@@ -336,7 +337,7 @@ static void gather(const struct server_udp *u, const struct session *s,
 			    "hosts don't agree",
 			    (double)t->min_ns / 1e6);
 	*b = (struct block_result){
-		.kernel_stamps = u->line.compared,
+		.kernel_stamps = st->kernel_stamps,
 		.drops_known = u->tells_drops,
 		.delay_known = st->delay.known,
 		.delay_mean_ns = st->delay.mean_ns,

@@ -94,6 +94,7 @@ struct stream {
 	bool no_result;               /* nobody was there: print no rows */
 	struct out_cpu cpu;           /* of the mover */
 	struct out_buffer buffer;     /* of the socket, in its direction */
+	bool kernel_stamps;           /* UDP receivers: of arrivals */
 	struct stats_delay delay;     /* UDP receivers */
 	struct stats_delay trip;      /* the same, with --trip-times */
 	const struct hist *histogram; /* with --histograms, else NULL */

@@ -752,12 +752,14 @@ START_TEST(end_of_a_udp_receiver)
 	know_delays(&r);
 	r.d.bytes = 1000000;
 	r.d.clock_steps = 1;
+	r.kernel_stamps = true;
 	row_is(&r,
 	       "{'event':'end'," UDP_3 "'sender':false," ENDS
 	       ",'start':0,'end':1,'seconds':1," WALL
 	       ",'bytes':1000000,'bits_per_second':8000000," LEDGER TOTAL_GAPS
 		       TOTAL_JITTER "'causes':{'sender':null,'receiver':25,"
-	       "'receiver_shared':5,'path':10},'clock_steps':1," DELAY
+	       "'receiver_shared':5,'path':10},'clock_steps':1,"
+	       "'timestamps':'kernel'," DELAY
 	       "'trip_time_ms':{'count':960,'min':-1.5,'mean':-0.25,"
 	       "'p50':-0.5,'p99':0.75,'p99_9':1,'max':2.125},"
 	       "'histogram':null," RATES
@@ -795,7 +797,8 @@ START_TEST(server_report_of_iperf_2_knows_little)
 		   "'lost_percent':4,'out_of_order':7,'too_late':null,"
 		   "'duplicates':null,'gaps':null,'jitter_ms':0.042,"
 		   "'jitter_mean_ms':null,'jitter_max_ms':null,"
-		   "'causes':null,'clock_steps':null,'delay_ms':null,"
+		   "'causes':null,'clock_steps':null,"
+		   "'timestamps':null,'delay_ms':null,"
 		   "'trip_time_ms':null,'histogram':null," RATES
 		   "'delivered_bits_per_second':8000000,'cpu':null,"
 		   "'sock_bufsize':null,'rcvbuf_actual':null,'notes':[]}");
@@ -819,7 +822,8 @@ START_TEST(server_report_of_our_own_is_whole)
 	       ",'start':0,'end':1,'seconds':1," WALL
 	       ",'bytes':1000000,'bits_per_second':8000000," LEDGER TOTAL_GAPS
 		       TOTAL_JITTER "'causes':{'sender':4,'receiver':25,"
-	       "'receiver_shared':5,'path':6},'clock_steps':0," DELAY
+	       "'receiver_shared':5,'path':6},'clock_steps':0,"
+	       "'timestamps':'clock'," DELAY
 	       "'trip_time_ms':{'count':960,'min':-1.5,'mean':-0.25,"
 	       "'p50':null,'p99':null,'p99_9':null,'max':2.125},"
 	       "'histogram':null," RATES

@@ -1206,6 +1206,7 @@ static void told_by_ours(struct stream *s)
 	has_report(s, 0);
 	s->has_block = true;
 	s->block = (struct block_result){ .udp = true,
+					  .kernel_stamps = true,
 					  .bytes = 900,
 					  .packets = 9,
 					  .lost = 1,
@@ -1226,7 +1227,7 @@ START_TEST(report_of_ours_tells_of_the_counted_part)
 	o.omit_ns = SEC(0.5);
 	client_with(&b, o, told_by_ours);
 	r = relayed();
-	ck_assert(r->own_report);
+	ck_assert(r->own_report && r->kernel_stamps);
 	ck_assert_int_eq(r->start_ns, SEC(0.5));
 	ck_assert_int_eq(r->end_ns, SEC(1));
 	ck_assert_uint_eq(r->d.bytes, 900);
