@@ -13,8 +13,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
+
+#include "cpu.h"
 
 static int set_int(int fd, int level, int name, int value)
 {
@@ -299,20 +300,9 @@ uint64_t platform_buffer_bytes(uint64_t told)
 	return told / 2;
 }
 
-static int64_t time_ns(const struct timeval *t)
-{
-	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
-}
-
 int platform_cpu(int64_t *user_ns, int64_t *system_ns)
 {
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_THREAD, &usage) < 0)
-		return -errno;
-	*user_ns = time_ns(&usage.ru_utime);
-	*system_ns = time_ns(&usage.ru_stime);
-	return 0;
+	return cpu_used(RUSAGE_THREAD, user_ns, system_ns);
 }
 
 int platform_exact_sleep(void)

@@ -2,12 +2,13 @@
 #include "platform.h"
 
 #include <errno.h>
-#include <sys/resource.h>
 #ifdef __FreeBSD__
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #endif
+
+#include "cpu.h"
 
 #ifdef __FreeBSD__
 /* The window is in bytes; what arrived is not told. */
@@ -142,20 +143,9 @@ uint64_t platform_buffer_bytes(uint64_t told)
 	return told;
 }
 
-static int64_t time_ns(const struct timeval *t)
-{
-	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
-}
-
 int platform_cpu(int64_t *user_ns, int64_t *system_ns)
 {
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage) < 0)
-		return -errno;
-	*user_ns = time_ns(&usage.ru_utime);
-	*system_ns = time_ns(&usage.ru_stime);
-	return 0;
+	return cpu_used(RUSAGE_SELF, user_ns, system_ns);
 }
 
 int platform_exact_sleep(void)
