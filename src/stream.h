@@ -112,6 +112,8 @@ struct stream {
 	unsigned refusals;
 	int64_t first_sent_ns;  /* UDP sender: the stamp of number 0 */
 	int64_t marker_sent_ns; /* UDP sender: the stamp of its end marker */
+	int64_t heard_ns;       /* TCP sender: when a peer that is gone took
+				   bytes last, 0: it is not gone */
 	bool confirmed;         /* TCP sender: the peer took every byte */
 	uint64_t unconfirmed;   /* TCP sender: bytes never acknowledged */
 	int icmp_last;          /* UDP sender: errno of the latest of io.icmp */

@@ -35,9 +35,11 @@ struct flow {
 	int64_t measure_ns;  /* when the rate is measured again */
 	int64_t measured_ns; /* when it was last */
 	uint64_t then_bytes; /* how much had arrived at that time */
-	size_t chunk_bytes;  /* of one write */
-	size_t chunk_min;    /* below a full segment it would wait for others */
-	double queue_min;    /* two segments, for the same reason */
+	uint64_t then_blocked;
+	int64_t heard_ns;   /* when the peer was known to take bytes */
+	size_t chunk_bytes; /* of one write */
+	size_t chunk_min;   /* below a full segment it would wait for others */
+	double queue_min;   /* two segments, for the same reason */
 	bool slow;
 };
 
@@ -91,7 +93,29 @@ static bool is_refused(struct stream *s)
 	return s->refusal.why != POLICY_NONE;
 }
 
-/* False: the test ends here. */
+/* The peer is there when more has arrived, or when nothing waits for it;
+ * false: it has been silent for too long. */
+static bool hears(struct stream *s, struct flow *f, uint64_t bytes,
+		  int64_t now_ns)
+{
+	uint64_t written = counter_get(&s->io.bytes);
+	uint64_t blocked = counter_get(&s->io.blocked);
+
+	if (bytes > f->then_bytes ||
+	    (bytes == written && blocked == f->then_blocked))
+		f->heard_ns = now_ns;
+	f->then_blocked = blocked;
+	if (now_ns - f->heard_ns < TCP_GONE_NS)
+		return true;
+	s->error = -ETIMEDOUT;
+	s->heard_ns = f->heard_ns;
+	s->unconfirmed = written - bytes;
+	stream_note(s, "ended: the server took nothing for %.0f s",
+		    (double)(now_ns - f->heard_ns) / 1e9);
+	return false;
+}
+
+/* Adapts the queue to the rate; false: the test ends here. */
 static bool measure(struct stream *s, struct flow *f, int64_t now_ns)
 {
 	if (is_refused(s) || s->error != 0)
@@ -99,6 +123,10 @@ static bool measure(struct stream *s, struct flow *f, int64_t now_ns)
 	stream_sample(s);
 
 	uint64_t bytes = arrived(s);
+
+	if (!hears(s, f, bytes, now_ns))
+		return false;
+
 	int64_t span_ns = now_ns - f->measured_ns;
 	double rate = (double)(bytes - f->then_bytes) * 1e9 / (double)span_ns;
 	double queue = rate * QUEUE_NS / 1e9;
@@ -133,6 +161,7 @@ static void flow_init(struct stream *s, struct flow *f)
 				  : atomic_load(&s->start_ns) + s->job.time_ns,
 		.measure_ns = now_ns + MEASURE_FIRST_NS,
 		.measured_ns = now_ns,
+		.heard_ns = now_ns,
 		.chunk_bytes = s->job.len_bytes,
 		.chunk_min =
 			segment < s->job.len_bytes ? segment : s->job.len_bytes,
@@ -389,6 +418,8 @@ void tcp_finish(struct stream *s)
 	stream_sample(s);
 	if (acked_ns == 0)
 		acked_ns = ended || progress_ns == 0 ? now_ns : progress_ns;
+	if (s->heard_ns != 0)
+		acked_ns = s->heard_ns;
 	stream_ended(s, acked_ns);
 }
 

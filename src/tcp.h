@@ -9,6 +9,8 @@
 
 /* After its end a sender waits at most this long for the peer's. */
 #define TCP_DRAIN_NS 2000000000
+/* A sender whose peer acknowledges nothing for so long has lost it. */
+#define TCP_GONE_NS 30000000000
 /* A stream without data ends after this, or four of its longest gaps. */
 #define TCP_IDLE_NS 60000000000
 /* A connection has one test: nothing tells its figures from others'. */

@@ -9,6 +9,8 @@
 #   run_client ARGS         ours, in the client's namespace, to its end
 #   run_peer_client ARGS    Debian's
 #   start_client ARGS       ours, in the background; its pid is $client
+#   serve NAME ARGS         one of several servers; NAME.out, NAME.err
+#   ask NAME ARGS           one of several clients; expect_ended tells how it ended
 #   stop_server             SIGINT, waits; its exit status is in $status
 #   start_relay PORT RULES  in the client's namespace, to the server's port 5001
 #   stop_relay              ends it; its ledger is in relay.out
@@ -152,6 +154,47 @@ start_server() {
 	*) wait_until 5 says_listening "$T/server.out" ||
 		fail "no banner: -s $*" ;;
 	esac
+}
+
+# serve NAME ARGS: one of several servers; its pid is in $server_pid
+serve() {
+	served=$1
+	shift
+	launch "$T/$served.out" "$T/$served.err" "$IPERF" -s "$@"
+	wait_until 5 port_bound "$(port_of "$@")" || fail "no server: -s $*"
+}
+
+now() { # ms
+	echo $(($(date +%s%N) / 1000000))
+}
+
+# note_end NAME COMMAND...: runs it; NAME.end tells its status and when it ended
+note_end() {
+	noted=$1
+	shift
+	"$@" >"$T/$noted.out" 2>"$T/$noted.err"
+	echo "$? $(now)" >"$T/$noted.end.new"
+	mv "$T/$noted.end.new" "$T/$noted.end"
+}
+
+# ask NAME ARGS: one of several clients, in the background
+ask() {
+	asked=$1
+	shift
+	note_end "$asked" in_client timeout 90 "$IPERF" -c $SERVER_IP "$@" &
+	pids="$pids $!"
+}
+
+# expect_ended NAME STATUS FROM TO: a client of ask ended with STATUS between
+# FROM and TO ms after $begun, or ends within TO ms from now
+expect_ended() {
+	wait_until $(($4 / 1000 + 1)) test -e "$T/$1.end" ||
+		fail "$1 does not end"
+	read -r got at <"$T/$1.end"
+	echo "$1: status $got after $((at - begun)) ms"
+	[ "$got" = "$2" ] || fail "$1: exit status $got, not $2"
+	[ $((at - begun)) -ge "$3" ] && [ $((at - begun)) -le "$4" ] ||
+		fail "$1: ended after $((at - begun)) ms, not $3 to $4"
 }
 
 # Debian's iperf holds its banner back in a pipe or file: the port tells.
