@@ -16,6 +16,9 @@
 
 /* The main thread looks this often whether it shall stop. */
 #define LOOK_NS (100 * CLOCK_MS_NS)
+/* Who ends a command and its process group, as timeout(1) does, sends its
+ * signal twice at once: that is one. */
+#define SECOND_SIGNAL_NS (200 * CLOCK_MS_NS)
 /* Streams begin together; a thread needs about this long to be ready. */
 #define START_NS CLOCK_MS_NS
 #define START_EACH_NS 30000
@@ -37,7 +40,7 @@ struct client {
 	bool has_source;
 	size_t len_bytes;
 	uint32_t streams;
-	bool abandoned;   /* told to end at once: threads may still run */
+	bool abandoned;   /* a second signal came */
 	struct run *runs; /* as many as streams; without a stream from the
 			     first that is not up yet */
 };
@@ -254,12 +257,13 @@ static enum client_status connect_stream(struct client *c, uint32_t i)
 static int resolve_host(struct client *c, const char **why)
 {
 	const struct options *o = c->o;
-	int rc = sock_resolve(o->host, o->port, o->family != 0 ? o->family : 4,
-			      o->udp, &c->peer, 1, why);
+	int rc = sock_resolve_stop(o->host, o->port,
+				   o->family != 0 ? o->family : 4, o->udp,
+				   &c->peer, why, c->stop);
 
-	if (rc < 0 && o->family == 0)
-		rc = sock_resolve(o->host, o->port, 6, o->udp, &c->peer, 1,
-				  why);
+	if (rc == -ENOENT && o->family == 0)
+		rc = sock_resolve_stop(o->host, o->port, 6, o->udp, &c->peer,
+				       why, c->stop);
 	return rc;
 }
 
@@ -267,8 +271,11 @@ static enum client_status resolve(struct client *c)
 {
 	const struct options *o = c->o;
 	const char *why = NULL;
+	int rc = resolve_host(c, &why);
 
-	if (resolve_host(c, &why) < 0) {
+	if (rc == -EINTR)
+		return CLIENT_INTERRUPTED;
+	if (rc < 0) {
 		log_error("-c: \"%s\": %s", o->host, why);
 		return CLIENT_NO_PEER;
 	}
@@ -278,9 +285,12 @@ static enum client_status resolve(struct client *c)
 
 	int family = c->peer.ss.ss_family == AF_INET6 ? 6 : 4;
 
-	if (sock_resolve(o->bind_host[0] != '\0' ? o->bind_host : NULL,
-			 o->bind_port, family, o->udp, &c->source, 1,
-			 &why) < 0) {
+	rc = sock_resolve_stop(o->bind_host[0] != '\0' ? o->bind_host : NULL,
+			       o->bind_port, family, o->udp, &c->source, &why,
+			       c->stop);
+	if (rc == -EINTR)
+		return CLIENT_INTERRUPTED;
+	if (rc < 0) {
 		log_error("-B: \"%s\": %s", o->bind, why);
 		return CLIENT_FAILED;
 	}
@@ -334,27 +344,36 @@ static void stop_streams(const struct client *c)
 	}
 }
 
-/* Reports until every stream is closed; false: told to end at once. */
-static bool follow(struct client *c)
+/* A second signal: no stream waits for anything any more. */
+static void abandon_streams(struct client *c)
 {
-	bool stopping = false;
+	c->abandoned = true;
+	for (uint32_t i = 0; i < c->streams; i++)
+		atomic_store(&c->runs[i].stream->abandon, true);
+}
+
+/* Reports until every stream is closed. */
+static void follow(struct client *c)
+{
+	int64_t stopped_ns = 0;
+	int seen = 0; /* signals */
 
 	while (report_streams(c->report) > 0) {
 		int64_t now_ns = clock_ns();
 		int64_t due_ns = report_tick(c->report, now_ns);
 		int stops = atomic_load(c->stop);
 
-		if (stops > 1)
-			return false;
-		if (stops > 0 && !stopping) {
-			stopping = true;
+		if (stops > 0 && stopped_ns == 0) {
+			stopped_ns = now_ns;
 			stop_streams(c);
 		}
+		if (stops > seen && now_ns - stopped_ns >= SECOND_SIGNAL_NS)
+			abandon_streams(c);
+		seen = stops;
 		if (due_ns > now_ns + LOOK_NS)
 			due_ns = now_ns + LOOK_NS;
 		report_wait(c->report, due_ns);
 	}
-	return true;
 }
 
 /* How a stream's test ended. */
@@ -440,8 +459,8 @@ static enum client_status verdict(const struct client *c)
 		}
 	}
 	/* -t 0 ends that way */
-	if (atomic_load(c->stop) != 0 &&
-	    (c->o->time_ns > 0 || c->o->amount_bytes > 0))
+	if (c->abandoned || (atomic_load(c->stop) != 0 &&
+			     (c->o->time_ns > 0 || c->o->amount_bytes > 0)))
 		return CLIENT_INTERRUPTED;
 	if (worst != NULL)
 		explain(c, worst, status);
@@ -461,10 +480,7 @@ static enum client_status run(struct client *c)
 
 	if (started != CLIENT_OK)
 		stop_streams(c);
-	if (!follow(c)) {
-		c->abandoned = true;
-		return CLIENT_INTERRUPTED;
-	}
+	follow(c);
 	for (uint32_t i = 0; i < c->streams; i++)
 		stream_join(c->runs[i].stream);
 	return started != CLIENT_OK ? started : verdict(c);
@@ -486,8 +502,6 @@ enum client_status client_run(const struct options *o, struct out *outs,
 		log_error("no memory for %u streams", (unsigned)c.streams);
 	else
 		status = run(&c);
-	if (c.abandoned)
-		return status; /* and nothing is freed */
 	for (uint32_t i = 0; c.runs != NULL && i < c.streams; i++)
 		stream_free(c.runs[i].stream);
 	free(c.runs);

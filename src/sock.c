@@ -6,8 +6,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -113,6 +116,112 @@ bool sock_is_multicast(const struct sock_addr *addr)
 		return IN6_IS_ADDR_MULTICAST(&sin6.sin6_addr);
 	}
 	return false;
+}
+
+/* A name that is looked up on a thread of its own. */
+struct lookup {
+	char *host; /* NULL: the wildcard */
+	uint16_t port;
+	int family;
+	bool udp;
+	struct sock_addr addr;
+	const char *why;
+	int rc;
+	int done[2]; /* a pipe: a byte comes when it is done */
+};
+
+static void lookup_free(struct lookup *l)
+{
+	close(l->done[0]);
+	close(l->done[1]);
+	free(l->host);
+	free(l);
+}
+
+static void *run_lookup(void *arg)
+{
+	struct lookup *l = arg;
+
+	l->rc = sock_resolve(l->host, l->port, l->family, l->udp, &l->addr, 1,
+			     &l->why);
+	/* the last touch: the one that waits frees it now */
+	(void)!write(l->done[1], "", 1);
+	return NULL;
+}
+
+static struct lookup *lookup_new(const char *host)
+{
+	struct lookup *l = calloc(1, sizeof(*l));
+
+	if (l == NULL)
+		return NULL;
+	l->host = strdup(host);
+	if (l->host == NULL || pipe(l->done) < 0) {
+		free(l->host);
+		free(l);
+		return NULL;
+	}
+	(void)fcntl(l->done[0], F_SETFD, FD_CLOEXEC);
+	(void)fcntl(l->done[1], F_SETFD, FD_CLOEXEC);
+	return l;
+}
+
+/* Starts the thread, which blocks all signals. */
+static int start_lookup(struct lookup *l)
+{
+	pthread_t thread;
+	sigset_t all;
+	sigset_t before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+
+	int rc = pthread_create(&thread, NULL, run_lookup, l);
+
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc == 0)
+		(void)pthread_detach(thread);
+	return -rc;
+}
+
+static int wait_lookup(const struct lookup *l, const _Atomic int *stop)
+{
+	struct pollfd p = { .fd = l->done[0], .events = POLLIN };
+	char byte;
+
+	while (atomic_load(stop) == 0) {
+		if (poll(&p, 1, LOOK_MS) > 0 && read(p.fd, &byte, 1) == 1)
+			return 0;
+	}
+	return -EINTR;
+}
+
+int sock_resolve_stop(const char *host, uint16_t port, int family, bool udp,
+		      struct sock_addr *addr, const char **why,
+		      const _Atomic int *stop)
+{
+	struct lookup *l = host != NULL ? lookup_new(host) : NULL;
+
+	if (l == NULL)
+		return sock_resolve(host, port, family, udp, addr, 1, why);
+	l->port = port;
+	l->family = family;
+	l->udp = udp;
+	if (start_lookup(l) < 0) {
+		lookup_free(l);
+		return sock_resolve(host, port, family, udp, addr, 1, why);
+	}
+
+	/* stopped, it is left to a thread that ends with the process */
+	int rc = wait_lookup(l, stop);
+
+	if (rc < 0)
+		return rc;
+	rc = l->rc;
+	*addr = l->addr;
+	*why = l->why;
+	lookup_free(l);
+	return rc;
 }
 
 static int set_int(int fd, int level, int name, int value)

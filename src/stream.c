@@ -87,6 +87,17 @@ void stream_stop(struct stream *s)
 		(void)shutdown(s->fd, SHUT_RD);
 }
 
+int64_t stream_patience(const struct stream *s, int64_t usual_ns)
+{
+	bool by_stop = s->job.time_ns == 0 && s->job.amount_bytes == 0;
+
+	if (atomic_load(&s->abandon))
+		return 0;
+	if (by_stop || !atomic_load(&s->stop) || usual_ns < STREAM_HURRY_NS)
+		return usual_ns;
+	return STREAM_HURRY_NS;
+}
+
 void stream_join(struct stream *s)
 {
 	if (s->threaded)

@@ -24,6 +24,9 @@
 #define STREAM_NOTES 4
 #define STREAM_NOTE_BYTES 160
 
+/* A test that a signal ends waits so long for its report. */
+#define STREAM_HURRY_NS 1000000000
+
 /* What a sender is to do; constant while it runs. */
 struct stream_job {
 	int64_t time_ns;        /* how long, when amount_bytes is 0; 0: until
@@ -76,7 +79,8 @@ struct stream {
 
 	/* written by others, read by the mover */
 	atomic_bool stop;
-	atomic_bool cut; /* receiver: stopped for the reason in refusal */
+	atomic_bool cut;     /* receiver: stopped for the reason in refusal */
+	atomic_bool abandon; /* told again: nothing is worth a wait */
 
 	/* set before the stream is added to the report; 0: not known */
 	uint64_t asked_bps;    /* 0 also: as fast as possible */
@@ -148,6 +152,9 @@ int stream_start(struct stream *s, void *(*mover)(void *), void *arg);
 int stream_thread(pthread_t *thread, void *(*run)(void *), void *arg);
 /* Asks the mover to end; wakes it out of a receive. */
 void stream_stop(struct stream *s);
+/* How long a sender waits for what its peer says at the end: usual_ns, or less
+ * when it was told to end before its time (with -t 0 that is its time). */
+int64_t stream_patience(const struct stream *s, int64_t usual_ns);
 /* Waits for the mover's end. */
 void stream_join(struct stream *s);
 void stream_free(struct stream *s);

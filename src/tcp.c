@@ -389,7 +389,7 @@ void tcp_finish(struct stream *s)
 	if (ended)
 		(void)drained(s);
 	(void)shutdown(s->fd, SHUT_WR);
-	while (!ended && now_ns - begun_ns < TCP_DRAIN_NS) {
+	while (!ended && now_ns - begun_ns < stream_patience(s, TCP_DRAIN_NS)) {
 		uint64_t before = unacked;
 
 		if (acked_ns == 0 && all_acknowledged(s, &unacked))

@@ -504,8 +504,9 @@ static bool read_reply(struct stream *s, int64_t now_ns)
 	return s->error != 0;
 }
 
-/* Waits until due_ns for the report; true: it came, or never will. */
-static bool await_report(struct stream *s, int64_t due_ns)
+/* Waits until due_ns for the report, the first marker having gone out at
+ * begun_ns; true: it came, or never will, or nobody wants to wait for it. */
+static bool await_report(struct stream *s, int64_t due_ns, int64_t begun_ns)
 {
 	int64_t now_ns = clock_ns();
 
@@ -514,6 +515,10 @@ static bool await_report(struct stream *s, int64_t due_ns)
 		int64_t left_ms =
 			(due_ns - now_ns + CLOCK_MS_NS - 1) / CLOCK_MS_NS;
 
+		if (now_ns - begun_ns >= stream_patience(s, UDP_OURS_WAIT_NS))
+			return true;
+		if (left_ms > LOOK_MS)
+			left_ms = LOOK_MS;
 		if (poll(&p, 1, (int)left_ms) > 0 && read_reply(s, now_ns))
 			return true;
 		now_ns = clock_ns();
@@ -564,7 +569,8 @@ static void send_markers(struct stream *s)
 	for (unsigned i = 0; keep_asking(s, i, begun_ns); i++) {
 		(void)send(s->fd, s->buf, bytes, MSG_NOSIGNAL);
 		wait_ns = repeat_after(s, wait_ns);
-		if (s->job.multicast || await_report(s, clock_ns() + wait_ns))
+		if (s->job.multicast ||
+		    await_report(s, clock_ns() + wait_ns, begun_ns))
 			return;
 	}
 }
