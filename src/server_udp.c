@@ -1,6 +1,7 @@
 #include "server_udp.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
 #define LINGER_NS (500 * CLOCK_MS_NS)
 /* Peers that have not sent a second datagram: the oldest one makes room. */
 #define PENDING_MAX 1024
+/* A test that begins with a number beyond these was not begun here. */
+#define FIRST_NUMBERS 64
 /* A lowest one-way delay beyond this is one of clocks, not of a path. */
 #define TRIP_MAX_NS (10 * CLOCK_SECOND_NS)
 /* A client of ours ends its test within this time when it is told to. */
@@ -463,6 +466,11 @@ static bool begin_pending(struct server_udp *u, struct session *s,
 		return false;
 	}
 	remove_pending(u, s);
+	if (f->h.seq >= FIRST_NUMBERS)
+		stream_note(p->stream,
+			    "begins with number %" PRId64
+			    ": those before it count as lost",
+			    f->h.seq);
 	stats_rx_add(f->omits && p->stream->omitted != NULL ? p->stream->omitted
 							    : p->stream->rx,
 		     f->h.seq, f->bytes, f->h.sent_ns, f->arrival_ns);
