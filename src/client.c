@@ -8,20 +8,31 @@
 
 #include "clock.h"
 #include "log.h"
+#include "plan.h"
 #include "platform/platform.h"
 #include "report.h"
+#include "server_tcp.h"
 #include "tcp.h"
 #include "udp.h"
 #include "wire.h"
 
 /* The main thread looks this often whether it shall stop. */
 #define LOOK_NS (100 * CLOCK_MS_NS)
+/* So too where the server may connect. */
+#define LOOK_BACK_NS (10 * CLOCK_MS_NS)
 /* Who ends a command and its process group, as timeout(1) does, sends its
  * signal twice at once: that is one. */
 #define SECOND_SIGNAL_NS (200 * CLOCK_MS_NS)
 /* Streams begin together; a thread needs about this long to be ready. */
 #define START_NS CLOCK_MS_NS
 #define START_EACH_NS 30000
+/* What the server sends may last so much longer than asked, and begin so much
+ * later (iperf 2: 2 s, and 3 s behind the other direction). */
+#define BEYOND_NS (2 * CLOCK_SECOND_NS)
+#define BEGIN_NS (5 * CLOCK_SECOND_NS)
+#define BACK_NS (3 * CLOCK_SECOND_NS)
+/* One that ends so much sooner than asked was broken off. */
+#define EARLY_NS (CLOCK_SECOND_NS / 2)
 /* iperf 2 default for multicast */
 #define MULTICAST_TTL 1
 
@@ -29,6 +40,8 @@
 struct run {
 	struct stream *stream;
 	struct report *report;
+	int64_t begin_ns;
+	bool asks; /* receives, and has to ask the server for it */
 };
 
 struct client {
@@ -39,10 +52,14 @@ struct client {
 	struct sock_addr source; /* with -B */
 	bool has_source;
 	size_t len_bytes;
-	uint32_t streams;
+	struct plan plan;
+	uint32_t streams; /* connections that we make */
 	bool abandoned;   /* a second signal came */
-	struct run *runs; /* as many as streams; without a stream from the
-			     first that is not up yet */
+	struct run *runs; /* without a stream from the first that is not up
+			     yet */
+	uint32_t n_runs;
+	int back_fd;             /* listens with -d and -r */
+	struct server_tcp *back; /* receives there */
 };
 
 static void *run_stream(void *arg)
@@ -50,8 +67,12 @@ static void *run_stream(void *arg)
 	const struct run *run = arg;
 	struct stream *s = run->stream;
 
-	clock_sleep_until(atomic_load(&s->start_ns));
-	if (s->udp) {
+	clock_sleep_until(run->begin_ns);
+	if (s->receiver) {
+		if (run->asks)
+			tcp_ask(s);
+		tcp_receive(s);
+	} else if (s->udp) {
 		udp_send(s);
 		report_poke(run->report);
 		udp_finish(s);
@@ -105,6 +126,22 @@ static enum client_status open_socket(const struct client *c, uint32_t i,
 	return CLIENT_FAILED;
 }
 
+/* What the server is asked to send. */
+static void add_mode(const struct client *c, struct wire_client *h)
+{
+	const struct plan *p = &c->plan;
+
+	if (p->reverse) {
+		h->flags |= WIRE_V2;
+		h->upper |= p->forward ? WIRE_UPPER_FULL_DUPLEX
+				       : WIRE_UPPER_REVERSE;
+	}
+	if (p->back == PLAN_NO_BACK)
+		return;
+	h->port = c->o->listen_port;
+	h->flags |= WIRE_V1 | (p->back == PLAN_BACK_NOW ? WIRE_NOW : 0);
+}
+
 static struct wire_client make_header(const struct client *c)
 {
 	const struct options *o = c->o;
@@ -127,6 +164,7 @@ static struct wire_client make_header(const struct client *c)
 		h.upper |= WIRE_UPPER_TRIP_TIMES;
 	if (start)
 		h.start_ns = clock_wall_ns();
+	add_mode(c, &h);
 	wire_version(&h.version_u, &h.version_l);
 	return h;
 }
@@ -164,22 +202,52 @@ static void give_job(struct client *c, struct stream *s)
 		s->buffer.asked = o->window_bytes;
 }
 
-/* Stream number i over a connected socket, which it takes over. */
-static enum client_status add_stream(struct client *c, uint32_t i, int fd,
-				     int64_t connect_ns)
+/* One direction of a connected socket. */
+static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
+				 bool receives)
 {
 	/* number 0 needs room for the client header, whatever -l says */
 	size_t room = c->len_bytes + WIRE_UDP_CLIENT_BYTES;
-	struct stream *s = stream_new(fd, true, c->o->udp, false, room);
+	struct stream *s =
+		stream_new(fd, owns_fd, c->o->udp, receives,
+			   room > OPTIONS_TCP_LEN || c->o->udp || !receives
+				   ? room
+				   : OPTIONS_TCP_LEN);
+
+	if (s == NULL)
+		return NULL;
+	c->runs[c->n_runs++] = (struct run){
+		.stream = s,
+		.report = c->report,
+		.asks = receives && !c->plan.forward,
+	};
+	give_job(c, s);
+	s->job.shared = c->plan.forward && c->plan.reverse;
+	if (receives) {
+		s->longest_ns = s->expect_ns > 0 ? s->expect_ns + BEYOND_NS : 0;
+		s->first_wait_ns = s->expect_ns + BEGIN_NS;
+	}
+	stream_name(s, &c->peer);
+	if (c->plan.reverse)
+		s->conn.mode = receives ? "reverse" : plan_name(&c->plan);
+	s->conn.reverse = receives;
+	return s;
+}
+
+/* The streams over a connected socket, of which the first takes it over. */
+static enum client_status add_streams(struct client *c, int fd,
+				      int64_t connect_ns)
+{
+	struct stream *s = new_stream(c, fd, true, !c->plan.forward);
 
 	if (s == NULL) {
 		close(fd);
 		return local_failed("stream", -ENOMEM);
 	}
-	c->runs[i] = (struct run){ .stream = s, .report = c->report };
-	give_job(c, s);
-	stream_name(s, &c->peer);
 	s->conn.connect_ns = connect_ns;
+	if (plan_streams(&c->plan) > 1 &&
+	    new_stream(c, fd, false, true) == NULL)
+		return local_failed("stream", -ENOMEM);
 	return CLIENT_OK;
 }
 
@@ -249,7 +317,7 @@ static enum client_status connect_stream(struct client *c, uint32_t i)
 		close(fd);
 		return connect_failed(c, rc);
 	}
-	return add_stream(c, i, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
+	return add_streams(c, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
 }
 
 /* A name is looked up for IPv4 unless it has IPv6 only or -V asks for that,
@@ -303,8 +371,10 @@ static int start_stream(struct client *c, struct run *run, int64_t start_ns)
 	struct stream *s = run->stream;
 	int rc;
 
-	atomic_store(&s->start_ns, start_ns);
-	rc = report_add(c->report, s, "", c->streams);
+	run->begin_ns = start_ns;
+	if (!s->receiver)
+		atomic_store(&s->start_ns, start_ns);
+	rc = report_add(c->report, s, s->receiver ? "reverse" : "", c->streams);
 	if (rc < 0)
 		return rc;
 	rc = stream_start(s, run_stream, run);
@@ -321,9 +391,9 @@ static int start_stream(struct client *c, struct run *run, int64_t start_ns)
 static enum client_status start_streams(struct client *c)
 {
 	int64_t start_ns =
-		clock_ns() + START_NS + (int64_t)c->streams * START_EACH_NS;
+		clock_ns() + START_NS + (int64_t)c->n_runs * START_EACH_NS;
 
-	for (uint32_t i = 0; i < c->streams; i++) {
+	for (uint32_t i = 0; i < c->n_runs; i++) {
 		int rc = start_stream(c, &c->runs[i], start_ns);
 
 		if (rc < 0)
@@ -332,37 +402,66 @@ static enum client_status start_streams(struct client *c)
 	return CLIENT_OK;
 }
 
-static void stop_streams(const struct client *c)
+static void stop_streams(struct client *c)
 {
-	for (uint32_t i = 0; i < c->streams; i++) {
-		struct stream *s = c->runs[i].stream;
-
-		if (s == NULL)
-			return;
-		s->interrupted = true;
-		stream_stop(s);
+	for (uint32_t i = 0; i < c->n_runs; i++) {
+		c->runs[i].stream->interrupted = true;
+		stream_stop(c->runs[i].stream);
 	}
+	if (c->back != NULL)
+		server_tcp_stop(c->back);
 }
 
 /* A second signal: no stream waits for anything any more. */
 static void abandon_streams(struct client *c)
 {
 	c->abandoned = true;
-	for (uint32_t i = 0; i < c->streams; i++)
+	for (uint32_t i = 0; i < c->n_runs; i++)
 		atomic_store(&c->runs[i].stream->abandon, true);
+}
+
+static bool all_closed(const struct client *c)
+{
+	for (uint32_t i = 0; i < c->n_runs; i++) {
+		if (!atomic_load(&c->runs[i].stream->closed))
+			return false;
+	}
+	return true;
+}
+
+/* Does the server still send, or may it yet, over connections of its own?
+ * closed_ns: when the last of ours was over, 0: not yet. */
+static bool back_is_due(const struct client *c, int64_t now_ns,
+			int64_t closed_ns)
+{
+	if (c->back == NULL)
+		return false;
+	if (!server_tcp_quiet(c->back))
+		return true;
+	return server_tcp_accepted(c->back) < c->streams &&
+	       (closed_ns == 0 || now_ns - closed_ns < BACK_NS);
 }
 
 /* Reports until every stream is closed. */
 static void follow(struct client *c)
 {
 	int64_t stopped_ns = 0;
+	int64_t closed_ns = 0;
 	int seen = 0; /* signals */
 
-	while (report_streams(c->report) > 0) {
+	for (;;) {
 		int64_t now_ns = clock_ns();
 		int64_t due_ns = report_tick(c->report, now_ns);
+		int64_t look_ns = c->back != NULL ? LOOK_BACK_NS : LOOK_NS;
 		int stops = atomic_load(c->stop);
 
+		if (c->back != NULL && stops == 0)
+			server_tcp_look(c->back, 0);
+		if (closed_ns == 0 && all_closed(c))
+			closed_ns = now_ns;
+		if (report_streams(c->report) == 0 &&
+		    (stops > 0 || !back_is_due(c, now_ns, closed_ns)))
+			return;
 		if (stops > 0 && stopped_ns == 0) {
 			stopped_ns = now_ns;
 			stop_streams(c);
@@ -370,17 +469,35 @@ static void follow(struct client *c)
 		if (stops > seen && now_ns - stopped_ns >= SECOND_SIGNAL_NS)
 			abandon_streams(c);
 		seen = stops;
-		if (due_ns > now_ns + LOOK_NS)
-			due_ns = now_ns + LOOK_NS;
+		if (due_ns > now_ns + look_ns)
+			due_ns = now_ns + look_ns;
 		report_wait(c->report, due_ns);
 	}
 }
 
+/* How the stream of a server that was asked for it ended. */
+static enum client_status received_status(const struct client *c,
+					  const struct stream *s)
+{
+	uint64_t bytes = counter_get(&s->io.bytes);
+	int64_t took_ns = atomic_load(&s->end_ns) - atomic_load(&s->start_ns);
+
+	if (s->error != 0 || bytes == 0 || bytes < c->o->amount_bytes)
+		return CLIENT_PEER_GONE;
+	if (s->expect_ns - took_ns > EARLY_NS &&
+	    took_ns < s->expect_ns / 10 * 9)
+		return CLIENT_PEER_GONE;
+	return CLIENT_OK;
+}
+
 /* How a stream's test ended. */
-static enum client_status stream_status(const struct stream *s)
+static enum client_status stream_status(const struct client *c,
+					const struct stream *s)
 {
 	if (s->refusal.why != POLICY_NONE)
 		return s->refusal.running ? CLIENT_PEER_GONE : CLIENT_NO_PEER;
+	if (s->receiver)
+		return received_status(c, s);
 	if (s->no_result || s->unreachable)
 		return CLIENT_NO_PEER;
 	if (s->error == -EMSGSIZE)
@@ -424,8 +541,16 @@ static void explain(const struct client *c, const struct stream *s,
 			  strerror(-s->error));
 		break;
 	case CLIENT_PEER_GONE:
-		log_error("%s port %u went away during the test: %s", host,
-			  port, strerror(-s->error));
+		if (s->receiver && counter_get(&s->io.bytes) == 0)
+			log_error("%s port %u sent nothing: it may be too old "
+				  "for %s",
+				  host, port, plan_name(&c->plan));
+		else if (s->error == 0)
+			log_error("%s port %u ended the test early", host,
+				  port);
+		else
+			log_error("%s port %u went away during the test: %s",
+				  host, port, strerror(-s->error));
 		break;
 	case CLIENT_NO_REPORT:
 		if (s->udp)
@@ -450,8 +575,8 @@ static enum client_status verdict(const struct client *c)
 	const struct stream *worst = NULL;
 	enum client_status status = CLIENT_OK;
 
-	for (uint32_t i = 0; i < c->streams; i++) {
-		enum client_status one = stream_status(c->runs[i].stream);
+	for (uint32_t i = 0; i < c->n_runs; i++) {
+		enum client_status one = stream_status(c, c->runs[i].stream);
 
 		if (is_worse(one, status)) {
 			status = one;
@@ -464,13 +589,57 @@ static enum client_status verdict(const struct client *c)
 		return CLIENT_INTERRUPTED;
 	if (worst != NULL)
 		explain(c, worst, status);
+	if (status == CLIENT_OK && c->back != NULL &&
+	    server_tcp_accepted(c->back) < c->streams) {
+		log_error("%s did not connect back to port %u: %u of %u "
+			  "streams came",
+			  c->o->host, (unsigned)c->o->listen_port,
+			  server_tcp_accepted(c->back), (unsigned)c->streams);
+		return CLIENT_PEER_GONE;
+	}
 	return status;
+}
+
+/* Where the server is to connect back. */
+static enum client_status open_back(struct client *c)
+{
+	const struct options *o = c->o;
+	char what[SOCK_WHAT_BYTES];
+	struct sock_addr at;
+	const char *why = NULL;
+	int family = c->peer.ss.ss_family == AF_INET6 ? 6 : 4;
+	int rc = sock_resolve(o->bind_host[0] != '\0' ? o->bind_host : NULL,
+			      o->listen_port, family, false, &at, 1, &why);
+
+	if (rc < 0) {
+		log_error("-B: \"%s\": %s", o->bind, why);
+		return CLIENT_FAILED;
+	}
+	c->back_fd = sock_open(&at, o, what);
+	if (c->back_fd < 0)
+		return local_failed(what, c->back_fd);
+	rc = sock_listen(c->back_fd, &at, false);
+	if (rc < 0) {
+		log_error("-L: listen on port %u: %s", (unsigned)o->listen_port,
+			  strerror(-rc));
+		return CLIENT_FAILED;
+	}
+	c->back = server_tcp_new(c->back_fd, o, c->report);
+	if (c->back == NULL)
+		return local_failed("-L", -ENOMEM);
+	server_tcp_only(c->back, &c->peer, c->streams,
+			o->amount_bytes > 0 || o->time_ns == 0
+				? 0
+				: o->time_ns + BEYOND_NS);
+	return CLIENT_OK;
 }
 
 static enum client_status run(struct client *c)
 {
 	enum client_status status = resolve(c);
 
+	if (status == CLIENT_OK && c->plan.back != PLAN_NO_BACK)
+		status = open_back(c);
 	for (uint32_t i = 0; i < c->streams && status == CLIENT_OK; i++)
 		status = connect_stream(c, i);
 	if (status != CLIENT_OK)
@@ -481,7 +650,7 @@ static enum client_status run(struct client *c)
 	if (started != CLIENT_OK)
 		stop_streams(c);
 	follow(c);
-	for (uint32_t i = 0; i < c->streams; i++)
+	for (uint32_t i = 0; i < c->n_runs; i++)
 		stream_join(c->runs[i].stream);
 	return started != CLIENT_OK ? started : verdict(c);
 }
@@ -492,17 +661,24 @@ enum client_status client_run(const struct options *o, struct out *outs,
 	struct client c = {
 		.o = o,
 		.stop = stop,
+		.plan = plan_of(o),
 		.streams = o->parallel > 0 ? o->parallel : 1,
+		.back_fd = -1,
 	};
 	enum client_status status = CLIENT_FAILED;
 
-	c.runs = calloc(c.streams, sizeof(*c.runs));
+	c.runs = calloc((size_t)c.streams * plan_streams(&c.plan),
+			sizeof(*c.runs));
 	c.report = report_new(o, outs, n_outs);
 	if (c.runs == NULL || c.report == NULL)
 		log_error("no memory for %u streams", (unsigned)c.streams);
 	else
 		status = run(&c);
-	for (uint32_t i = 0; c.runs != NULL && i < c.streams; i++)
+	server_tcp_free(c.back);
+	if (c.back_fd >= 0)
+		close(c.back_fd);
+	/* the first of two streams owns their connection */
+	for (uint32_t i = c.n_runs; i-- > 0;)
 		stream_free(c.runs[i].stream);
 	free(c.runs);
 	report_free(c.report);

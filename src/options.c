@@ -123,6 +123,20 @@ static const struct row table[] = {
 	{ 'n', { "num" }, "BYTES", "send so many bytes, instead of -t",
 	  AS_CLIENT, OPT_BYTES, FIELD(amount_bytes), .min = 1, .max = INT64_MAX,
 	  .env = "IPERF_NUM" },
+	{ 'R', { "reverse" }, NULL, "the server sends, the client receives",
+	  AS_CLIENT, OPT_SET, FIELD(reverse), .min = true,
+	  .env = "IPERF_REVERSE" },
+	{ 0, { "full-duplex" }, NULL, "both send, over the same connections",
+	  AS_CLIENT, OPT_SET, FIELD(full_duplex), .min = true },
+	{ 'd', { "dualtest" }, NULL, "both send, the server connects back",
+	  AS_CLIENT, OPT_SET, FIELD(dual), .min = true,
+	  .env = "IPERF_DUALTEST" },
+	{ 'r', { "tradeoff" }, NULL, "the same, one after the other",
+	  AS_CLIENT, OPT_SET, FIELD(tradeoff), .min = true,
+	  .env = "IPERF_TRADEOFF" },
+	{ 'L', { "listenport" }, "PORT", "of -d and -r: where to connect back",
+	  AS_CLIENT, OPT_WHOLE, FIELD(listen_port), .min = 1, .max = 65535,
+	  .env = "IPERF_LISTENPORT" },
 	{ 'T', { "ttl" }, "N", "time to live of what is sent, 1 to 255",
 	  AS_CLIENT, OPT_WHOLE, FIELD(ttl), .min = 1, .max = 255,
 	  .env = "IPERF_TTL" },
@@ -988,6 +1002,39 @@ static int check_family(struct parser *p)
 	return 0;
 }
 
+/* -R, --full-duplex, -d and -r are ways of one test, and one rules.  (iperf 2
+ * takes the last one of -d and -r; of the others it refuses two.) */
+static int check_modes(struct parser *p)
+{
+	const struct given *modes[] = { given(p, 'R'),
+					given_long(p, "full-duplex"),
+					given(p, 'd'), given(p, 'r') };
+	const struct given *first = NULL;
+	struct options *o = p->o;
+
+	if (given(p, 'd')->order && given(p, 'r')->order) {
+		o->dual = given(p, 'd')->order > given(p, 'r')->order;
+		o->tradeoff = !o->dual;
+	}
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (!modes[i]->order ||
+		    (first != NULL && i == 3 && first == modes[2]))
+			continue;
+		if (first != NULL)
+			return complain(p, "%s: not together with %s",
+					modes[i]->name, first->name);
+		first = modes[i];
+	}
+	if (first != NULL && o->udp)
+		return complain(p, "%s: not offered with -u", first->name);
+	if (given(p, 'L')->order && !o->dual && !o->tradeoff)
+		return complain(p, "%s: only with -d or -r",
+				given(p, 'L')->name);
+	if (o->listen_port == 0)
+		o->listen_port = o->port;
+	return 0;
+}
+
 /* What is measured of datagrams alone. */
 static int check_tcp(struct parser *p)
 {
@@ -1122,6 +1169,8 @@ static int options_check(struct parser *p)
 
 	if (rc == 0)
 		rc = check_family(p);
+	if (rc == 0)
+		rc = check_modes(p);
 	if (rc == 0)
 		rc = check_udp(p);
 	if (rc == 0)

@@ -84,6 +84,11 @@ struct options {
 	enum out_dialect dialect;
 	bool json;             /* in place of the text; never with csv */
 	const char *json_file; /* JSON beside text or CSV, NULL: none */
+	bool reverse;          /* -R: the server sends */
+	bool full_duplex;      /* both do, over the same connections */
+	bool dual;             /* -d: both do, the server connects back */
+	bool tradeoff;         /* -r: so too, one after the other */
+	uint16_t listen_port;  /* -L, of -d and -r; the port when not given */
 	int64_t omit_ns;       /* -O, below time_ns; 0: everything counts */
 	bool histograms;
 	bool trip_times;

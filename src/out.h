@@ -94,6 +94,8 @@ struct out_conn {
 	int64_t connect_ns;    /* client TCP: what the connect took, 0: - */
 	int64_t wall_ns;       /* when it was */
 	char peer_version[24]; /* "2.1.8", "": unknown */
+	const char *mode;      /* "reverse", "full-duplex", NULL: plain */
+	bool reverse;          /* on the client: what the server sends */
 };
 
 /* What TCP_INFO tells at the end of a row; all 0 where it is not known. */

@@ -327,6 +327,7 @@ static void put_connected(struct line *l, const struct out_conn *c)
 	if (!c->udp && c->client)
 		put_fixed_if(l, "connect_ms", c->connect_ns > 0, c->connect_ns,
 			     NS_IN_MS);
+	put_text(l, "mode", c->mode);
 	put_text(l, "peer_version",
 		 c->peer_version[0] != '\0' ? c->peer_version : NULL);
 }

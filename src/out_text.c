@@ -144,6 +144,19 @@ static void add_id(struct text *t, int id)
 		add(t, "[%3d]", id);
 }
 
+/* 2.1 and 2.2 mark what a client receives. */
+static void add_row_id(struct text *t, const struct out *o,
+		       const struct record *r)
+{
+	bool marked = layout_of(o)->modern && !r->relayed && !r->sum &&
+		      r->conn != NULL && r->conn->reverse;
+
+	if (marked)
+		add(t, r->id < 10 ? "[ *%d]" : "[*%d]", r->id);
+	else
+		add_id(t, r->id);
+}
+
 static int decimals_of(const struct out *o)
 {
 	int decimals = layout_of(o)->decimals;
@@ -159,7 +172,7 @@ static void add_place(struct text *t, const struct out *o,
 {
 	int decimals = decimals_of(o);
 
-	add_id(t, r->id);
+	add_row_id(t, o, r);
 	add(t, " %4.*f-%4.*f sec", decimals, (double)r->start_ns / 1e9,
 	    decimals, (double)r->end_ns / 1e9);
 }
@@ -340,6 +353,8 @@ static void text_connected(struct out *o, const struct out_conn *c)
 	struct text tail = { .len = 0 };
 
 	add_id(&id, c->id);
+	if (c->mode != NULL)
+		add(&tail, " (%s)", c->mode);
 	if (o->style.enhanced && c->peer_version[0] != '\0')
 		add(&tail, " (peer %s)", c->peer_version);
 	if (o->style.enhanced && c->connect_ns > 0)

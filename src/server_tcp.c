@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,13 +25,20 @@ struct conn {
 	struct conn *next;
 	struct server_tcp *server;
 	struct stream *stream;
+	struct stream *_Atomic other; /* sends at the same time, or after */
+	struct wire_client header;
+	bool connects;         /* the other has to connect first */
+	_Atomic int unwanted;  /* it need not any more */
+	struct sock_addr back; /* where to: the client itself */
 	int64_t accepted_ns;
 	struct policy_addr addr;
 	bool started;        /* has its thread */
 	bool reports;        /* was handed to the report */
+	bool other_reports;  /* so was the other */
 	atomic_bool served;  /* entered: the limits watch it */
 	atomic_bool ended;   /* its thread is done */
 	uint64_t seen_bytes; /* of the main thread: when it looked last */
+	uint64_t other_bytes;
 };
 
 struct server_tcp {
@@ -42,6 +50,10 @@ struct server_tcp {
 	struct policy *policy;
 	pthread_mutex_t lock; /* of policy */
 	atomic_uint accepted; /* streams that were tests */
+	bool only;            /* this one client */
+	struct policy_addr peer;
+	uint32_t streams;
+	int64_t longest_ns;
 };
 
 /* What a stream has shown of itself. */
@@ -83,8 +95,7 @@ static void read_opening(struct stream *s, int64_t accepted_ns,
 }
 
 /* The name of what this server can't do for the client, NULL: it can. */
-static const char *not_offered(const struct opening *o,
-			       const struct wire_client *c)
+static const char *not_offered(const struct opening *o)
 {
 	if (o->first.kind == WIRE_TCP_OTHER)
 		return o->first.what;
@@ -92,12 +103,6 @@ static const char *not_offered(const struct opening *o,
 		return "iperf3";
 	if (o->first.kind == WIRE_TCP_BOUNCE)
 		return "an iperf 2 bounceback test";
-	if (o->first.kind != WIRE_TCP_CLIENT)
-		return NULL;
-	if (c->has_ext && (c->upper & WIRE_UPPER_REVERSE) != 0)
-		return "an iperf 2 reverse test";
-	if (c->has_ext && (c->upper & WIRE_UPPER_FULL_DUPLEX) != 0)
-		return "an iperf 2 full-duplex test";
 	return NULL;
 }
 
@@ -175,6 +180,54 @@ static void leave(struct conn *c)
 	pthread_mutex_unlock(&v->lock);
 }
 
+static size_t read_bytes(const struct options *o)
+{
+	size_t len = o->len_bytes > 0 ? o->len_bytes : OPTIONS_TCP_LEN;
+
+	return len > READ_BYTES_MIN ? len : READ_BYTES_MIN;
+}
+
+/* The other stream, and the connection that it waits for. */
+static void stop_other(struct conn *c)
+{
+	struct stream *s = atomic_load(&c->other);
+
+	atomic_store(&c->unwanted, 1);
+	if (s != NULL)
+		stream_stop(s);
+}
+
+/* What the client asks this server to send; a header without the extension has
+ * none of the modes of 2.1. */
+struct wish {
+	bool reverse; /* over its own connection, and receives nothing */
+	bool full;    /* so too, while it sends */
+	bool back;    /* over one that this server makes */
+	bool now;     /* at once, else after its own data */
+};
+
+static struct wish wish_of(const struct wire_client *c)
+{
+	struct wish w = { .reverse = false };
+
+	if (c->has_ext && (c->flags & WIRE_V2) != 0) {
+		w.reverse = (c->upper & WIRE_UPPER_REVERSE) != 0;
+		w.full = !w.reverse && (c->upper & WIRE_UPPER_FULL_DUPLEX) != 0;
+	} else {
+		w.back = (c->flags & WIRE_V1) != 0;
+		w.now = w.back && (c->flags & WIRE_NOW) != 0;
+	}
+	return w;
+}
+
+/* How many streams the test has: of a client that is connected back to, its
+ * own; the server's have no header. */
+static uint32_t expected(const struct server_tcp *v,
+			 const struct wire_client *header)
+{
+	return v->only ? v->streams : wire_streams(header);
+}
+
 /* A test: what was read already counts, then the rest is read. */
 static void receive(struct conn *c, const struct opening *o,
 		    const struct wire_client *header)
@@ -182,6 +235,8 @@ static void receive(struct conn *c, const struct opening *o,
 	struct server_tcp *v = c->server;
 	struct stream *s = c->stream;
 	size_t counted = o->have;
+	/* a client that receives takes all that comes for data */
+	bool tells = is_ours(header) && !wish_of(header).full;
 
 	if (o->first.kind == WIRE_TCP_LEGACY)
 		counted -= o->first.len;
@@ -190,7 +245,7 @@ static void receive(struct conn *c, const struct opening *o,
 		counter_add(&s->io.calls, 1);
 		atomic_store(&s->start_ns, o->first_ns);
 	}
-	if (report_add(v->report, s, s->conn.peer, wire_streams(header)) < 0) {
+	if (report_add(v->report, s, s->conn.peer, expected(v, header)) < 0) {
 		log_error("no memory for a stream from %s port %u",
 			  s->conn.peer, s->conn.peer_port);
 		return;
@@ -198,50 +253,200 @@ static void receive(struct conn *c, const struct opening *o,
 	c->reports = true;
 	atomic_fetch_add(&v->accepted, 1);
 	tcp_receive(s);
-	if (is_ours(header))
+	if (tells)
 		tcp_tell(s);
 	if (atomic_load(&s->cut))
-		tell_refusal(c, &s->refusal, is_ours(header));
+		tell_refusal(c, &s->refusal, tells);
 	atomic_store(&s->closed, true);
 	report_poke(v->report);
+}
+
+/* What a client asks for, within bounds. */
+static void give_job(struct stream *s, const struct wire_client *header)
+{
+	size_t asked =
+		header->buflen > 0 ? (size_t)header->buflen : OPTIONS_TCP_LEN;
+
+	s->receiver = false;
+	s->job = (struct stream_job){
+		.plain = true,
+		.len_bytes = asked < s->buf_bytes ? asked : s->buf_bytes,
+		.len_asked = header->buflen > 0,
+		.rate.bps = header->has_ext ? header->rate_bps : 0,
+	};
+	if (header->amount < 0)
+		s->job.time_ns = -(int64_t)header->amount * WIRE_TICK_NS;
+	else
+		s->job.amount_bytes = (uint64_t)header->amount;
+	s->asked_bps = s->job.rate.bps;
+}
+
+/* Sends on a stream that has its job; false: no memory. */
+static bool send_on(struct server_tcp *v, struct stream *s,
+		    const struct wire_client *header)
+{
+	char key[OUT_ADDR_BYTES + 2];
+
+	/* its sums are not those of what comes from the same client */
+	snprintf(key, sizeof(key), ">%s", s->conn.peer);
+	atomic_store(&s->start_ns, clock_ns());
+	if (report_add(v->report, s, key, wire_streams(header)) < 0) {
+		log_error("no memory for a stream to %s port %u", s->conn.peer,
+			  s->conn.peer_port);
+		return false;
+	}
+	tcp_send(s);
+	tcp_finish(s);
+	atomic_store(&s->closed, true);
+	report_poke(v->report);
+	return true;
+}
+
+/* -R: the client only asks. */
+static void reverse(struct conn *c)
+{
+	struct stream *s = c->stream;
+
+	wire_fill(s->buf, s->buf_bytes);
+	give_job(s, &c->header);
+	s->conn.mode = "reverse";
+	c->reports = send_on(c->server, s, &c->header);
+	atomic_fetch_add(&c->server->accepted, 1);
+}
+
+/* Connects to the client; false: it can't be reached. */
+static bool connect_back(struct conn *c, struct stream *s)
+{
+	int rc = sock_connect(s->fd, &c->back, false, &c->unwanted);
+
+	if (rc < 0) {
+		char host[OUT_ADDR_BYTES];
+		uint16_t port = 0;
+
+		sock_text(&c->back, host, sizeof(host), &port);
+		log_stranger(clock_ns(), "connect back to %s port %u: %s", host,
+			     (unsigned)port, strerror(-rc));
+		return false;
+	}
+	stream_name(s, &c->back);
+	return true;
+}
+
+/* The thread of the other stream. */
+static void *send_other(void *arg)
+{
+	struct conn *c = arg;
+	struct stream *s = atomic_load(&c->other);
+
+	if (!c->connects || connect_back(c, s))
+		c->other_reports = send_on(c->server, s, &c->header);
+	return NULL;
+}
+
+/* A socket for the connection back: to the address that asked alone. */
+static int back_socket(struct conn *c, const struct wire_client *header)
+{
+	char what[SOCK_WHAT_BYTES];
+
+	if (header->port == 0 || header->port > UINT16_MAX)
+		return -EINVAL;
+	sock_set_port(&c->back, (uint16_t)header->port);
+	c->connects = true;
+	return sock_open(&c->back, c->server->o, what);
+}
+
+/* Starts the stream that the client asked for besides its own. */
+static void start_other(struct conn *c, const struct wire_client *header,
+			bool back)
+{
+	struct stream *own = c->stream;
+	int fd = back ? back_socket(c, header) : own->fd;
+	struct stream *s = NULL;
+	int rc = fd;
+
+	if (fd >= 0)
+		s = stream_new(fd, back, false, false,
+			       read_bytes(c->server->o));
+	if (fd >= 0 && s == NULL) {
+		rc = -ENOMEM;
+		if (back)
+			close(fd);
+	}
+	if (s != NULL) {
+		give_job(s, header);
+		s->job.shared = !back;
+		if (!back)
+			s->conn = own->conn;
+		s->conn.mode = back ? NULL : "full-duplex";
+		atomic_store(&c->other, s);
+		/* a server that ends has looked for it before */
+		if (atomic_load(&own->stop))
+			stop_other(c);
+		rc = stream_start(s, send_other, c);
+	}
+	if (rc < 0)
+		log_error("no stream to %s port %u: %s", own->conn.peer,
+			  own->conn.peer_port, strerror(-rc));
+}
+
+static void join_other(struct conn *c)
+{
+	struct stream *s = atomic_load(&c->other);
+
+	if (s != NULL)
+		stream_join(s);
+}
+
+static void run_test(struct conn *c, const struct opening *o)
+{
+	const struct wire_client *header = &c->header;
+	struct wish w = wish_of(header);
+
+	if (w.reverse) {
+		reverse(c);
+		return;
+	}
+	if (w.full)
+		c->stream->conn.mode = "full-duplex";
+	if (w.full || w.now)
+		start_other(c, header, !w.full);
+	receive(c, o, header);
+	/* the client waits for this end, not for that of the other */
+	if (!w.full)
+		(void)shutdown(c->stream->fd, SHUT_RDWR);
+	if (w.back && !w.now && !atomic_load(&c->stream->stop))
+		start_other(c, header, true);
+	join_other(c);
 }
 
 static void *serve(void *arg)
 {
 	struct conn *c = arg;
 	struct stream *s = c->stream;
-	struct wire_client header = { .threads = 1 };
 	struct opening o;
 	const char *what;
 
 	read_opening(s, c->accepted_ns, &o);
 	if (o.first.kind == WIRE_TCP_CLIENT ||
 	    o.first.kind == WIRE_TCP_LEGACY) {
-		(void)wire_client_decode(s->buf, o.first.len, &header);
-		stream_expect(s, &header);
+		(void)wire_client_decode(s->buf, o.first.len, &c->header);
+		stream_expect(s, &c->header);
 	}
-	what = not_offered(&o, &header);
+	what = not_offered(&o);
 	if (what != NULL)
 		log_stranger(clock_ns(), "%s port %u: %s is not served here",
 			     s->conn.peer, s->conn.peer_port, what);
 	/* nothing at all: somebody looked whether the port is open */
-	if (what == NULL && o.have > 0 && enter(c, &header)) {
+	if (what == NULL && o.have > 0 && enter(c, &c->header)) {
 		if (o.first.kind == WIRE_TCP_CLIENT)
-			acknowledge(s, &header);
-		receive(c, &o, &header);
+			acknowledge(s, &c->header);
+		run_test(c, &o);
 		leave(c);
 	}
 	/* the peer waits for our end; what is kept is freed by the server */
 	(void)shutdown(s->fd, SHUT_RDWR);
 	atomic_store(&c->ended, true);
 	return NULL;
-}
-
-static size_t read_bytes(const struct options *o)
-{
-	size_t len = o->len_bytes > 0 ? o->len_bytes : OPTIONS_TCP_LEN;
-
-	return len > READ_BYTES_MIN ? len : READ_BYTES_MIN;
 }
 
 static void start_conn(struct conn *c)
@@ -255,6 +460,16 @@ static void start_conn(struct conn *c)
 			  strerror(-rc));
 		atomic_store(&c->ended, true);
 	}
+}
+
+/* A client waits for nobody but its server. */
+static bool is_wanted(const struct server_tcp *v, const struct sock_addr *peer)
+{
+	struct policy_addr addr;
+
+	sock_address(peer, &addr);
+	return !v->only ||
+	       memcmp(addr.bytes, v->peer.bytes, sizeof(addr.bytes)) == 0;
 }
 
 static void accept_one(struct server_tcp *v)
@@ -273,6 +488,10 @@ static void accept_one(struct server_tcp *v)
 		}
 		return;
 	}
+	if (!is_wanted(v, &peer)) {
+		close(fd);
+		return;
+	}
 	c = calloc(1, sizeof(*c));
 	if (c != NULL)
 		c->stream = stream_new(fd, true, false, true, read_bytes(v->o));
@@ -283,12 +502,25 @@ static void accept_one(struct server_tcp *v)
 		return;
 	}
 	c->server = v;
+	c->header.threads = 1;
+	c->stream->longest_ns = v->longest_ns;
+	c->stream->conn.reverse = v->only;
 	c->stream->buffer.asked = v->o->window_bytes;
 	c->accepted_ns = clock_ns();
+	c->back = peer;
 	sock_address(&peer, &c->addr);
 	stream_name(c->stream, &peer);
 	*v->conns_end = c;
 	v->conns_end = &c->next;
+}
+
+void server_tcp_only(struct server_tcp *v, const struct sock_addr *peer,
+		     uint32_t streams, int64_t longest_ns)
+{
+	v->only = true;
+	sock_address(peer, &v->peer);
+	v->streams = streams;
+	v->longest_ns = longest_ns;
 }
 
 /* Starts what may start: with -1 only the streams of one client at a time. */
@@ -319,8 +551,11 @@ static void reap(struct server_tcp *v)
 	while (*at != NULL) {
 		struct conn *c = *at;
 
+		struct stream *other = atomic_load(&c->other);
+
 		if (!atomic_load(&c->ended) ||
-		    (c->reports && !atomic_load(&c->stream->reported))) {
+		    (c->reports && !atomic_load(&c->stream->reported)) ||
+		    (c->other_reports && !atomic_load(&other->reported))) {
 			at = &c->next;
 			continue;
 		}
@@ -328,32 +563,43 @@ static void reap(struct server_tcp *v)
 		if (v->conns_end == &c->next)
 			v->conns_end = at;
 		stream_join(c->stream);
+		stream_free(other);
 		stream_free(c->stream);
 		free(c);
 	}
 }
 
-/* Ends what goes beyond the limits. */
+/* Has this stream of the client gone beyond the limits?  Then it ends. */
+static void police_one(struct conn *c, struct stream *s, uint64_t *seen)
+{
+	struct server_tcp *v = c->server;
+	int64_t begun_ns = atomic_load(&s->start_ns);
+	uint64_t bytes = counter_get(&s->io.bytes);
+	bool may;
+
+	if (begun_ns == 0 || atomic_load(&s->cut))
+		return;
+	pthread_mutex_lock(&v->lock);
+	may = policy_moved(v->policy, &c->addr, bytes - *seen, begun_ns,
+			   clock_ns(), &s->refusal);
+	pthread_mutex_unlock(&v->lock);
+	*seen = bytes;
+	if (may)
+		return;
+	atomic_store(&s->cut, true);
+	stream_stop(s);
+}
+
 static void police(struct server_tcp *v)
 {
 	for (struct conn *c = v->conns; c != NULL; c = c->next) {
-		struct stream *s = c->stream;
-		int64_t begun_ns = atomic_load(&s->start_ns);
-		uint64_t bytes = counter_get(&s->io.bytes);
-		bool may;
+		struct stream *other = atomic_load(&c->other);
 
-		if (!atomic_load(&c->served) || atomic_load(&s->cut) ||
-		    begun_ns == 0)
+		if (!atomic_load(&c->served))
 			continue;
-		pthread_mutex_lock(&v->lock);
-		may = policy_moved(v->policy, &c->addr, bytes - c->seen_bytes,
-				   begun_ns, clock_ns(), &s->refusal);
-		pthread_mutex_unlock(&v->lock);
-		c->seen_bytes = bytes;
-		if (may)
-			continue;
-		atomic_store(&s->cut, true);
-		stream_stop(s);
+		police_one(c, c->stream, &c->seen_bytes);
+		if (other != NULL)
+			police_one(c, other, &c->other_bytes);
 	}
 }
 
@@ -420,6 +666,7 @@ void server_tcp_stop(struct server_tcp *v)
 {
 	for (struct conn *c = v->conns; c != NULL; c = c->next) {
 		stream_stop(c->stream);
+		stop_other(c);
 		if (!c->started)
 			atomic_store(&c->ended, true);
 	}

@@ -16,6 +16,10 @@ struct server_tcp;
  * reports to r.  NULL: no memory. */
 struct server_tcp *server_tcp_new(int fd, const struct options *o,
 				  struct report *r);
+/* Serves only peer's address, one test of so many streams that lasts at most
+ * longest_ns (0: any time): a client to which its server connects back. */
+void server_tcp_only(struct server_tcp *v, const struct sock_addr *peer,
+		     uint32_t streams, int64_t longest_ns);
 /* Waits at most wait_ms for a connection, and does what is due for all of
  * them; to be called again and again. */
 void server_tcp_look(struct server_tcp *v, int wait_ms);

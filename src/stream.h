@@ -37,6 +37,8 @@ struct stream_job {
 	bool len_asked;         /* -l was given: writes keep this size */
 	bool precise;           /* may spin for true gaps */
 	bool multicast;         /* nobody will answer */
+	bool plain;             /* no client header goes first */
+	bool shared;            /* another stream reads the same connection */
 	struct wire_client header;
 };
 
@@ -88,6 +90,9 @@ struct stream {
 	int64_t omit_ns;       /* -O */
 	bool drops_told;       /* the system counts what its sockets drop */
 	uint64_t expect_bytes; /* how many bytes it should carry */
+	int64_t first_wait_ns; /* receiver: how long for its first byte, 0: as
+				  for any other */
+	int64_t longest_ns;    /* receiver: it ends after this, 0: no limit */
 
 	/* set by the mover before omit_end_ns: all that -O leaves out */
 	struct stats_snap omit_snap;

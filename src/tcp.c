@@ -86,6 +86,8 @@ static bool drained(struct stream *s)
  * then; most servers say nothing, or what they think of the header. */
 static bool is_refused(struct stream *s)
 {
+	if (s->job.shared)
+		return false; /* what comes is the other stream's */
 	(void)drained(s);
 	if (s->answer_bytes > 0 && s->refusal.why == POLICY_NONE)
 		(void)block_refusal_find(s->answer, s->answer_bytes,
@@ -222,23 +224,29 @@ static bool write_some(struct stream *s, const struct flow *f, size_t want,
 	return false;
 }
 
-/* The client header goes first, as one write.  -n shorter than the header
- * leaves no room for it: then the stream is plain data. */
-static void send_header(struct stream *s)
+void tcp_ask(struct stream *s)
 {
 	uint8_t header[WIRE_TCP_BYTES];
 	size_t n = wire_client_encode(header, &s->job.header);
-
-	if (s->job.amount_bytes > 0 && s->job.amount_bytes < n)
-		return;
-
 	ssize_t sent = send(s->fd, header, n, MSG_NOSIGNAL);
 
 	if (sent < 0)
 		s->error = -errno;
 	else if ((size_t)sent < n)
 		s->error = -EPIPE; /* an empty send buffer took less than 60 */
-	else {
+}
+
+/* The client header goes first, as one write.  -n shorter than the header
+ * leaves no room for it: then the stream is plain data. */
+static void send_header(struct stream *s)
+{
+	const size_t n = WIRE_TCP_BYTES;
+
+	if (s->job.plain ||
+	    (s->job.amount_bytes > 0 && s->job.amount_bytes < n))
+		return;
+	tcp_ask(s);
+	if (s->error == 0) {
 		counter_add(&s->io.bytes, n);
 		counter_add(&s->io.calls, 1);
 	}
@@ -375,6 +383,17 @@ static void read_answer(struct stream *s)
 	s->has_report = s->has_block;
 }
 
+/* Has the peer ended?  Of a connection that another stream reads, this one is
+ * over with its last acknowledgement, or at once where nobody tells of it. */
+static bool peer_ended(struct stream *s, bool acked)
+{
+	uint64_t unacked;
+
+	if (!s->job.shared)
+		return drained(s);
+	return acked || platform_unacked(s->fd, &unacked) < 0;
+}
+
 void tcp_finish(struct stream *s)
 {
 	int64_t begun_ns = clock_ns();
@@ -386,7 +405,7 @@ void tcp_finish(struct stream *s)
 	bool ended = s->error != 0;
 
 	/* what came before the connection broke can still be read */
-	if (ended)
+	if (ended && !s->job.shared)
 		(void)drained(s);
 	(void)shutdown(s->fd, SHUT_WR);
 	while (!ended && now_ns - begun_ns < stream_patience(s, TCP_DRAIN_NS)) {
@@ -396,7 +415,7 @@ void tcp_finish(struct stream *s)
 			acked_ns = now_ns;
 		if (unacked != before)
 			progress_ns = now_ns;
-		ended = drained(s);
+		ended = peer_ended(s, acked_ns != 0);
 		if (ended)
 			break;
 		clock_sleep_until(now_ns + step_ns);
@@ -429,12 +448,45 @@ struct patience {
 	int64_t longest_ns; /* gap between two reads */
 };
 
-static bool is_idle(const struct patience *p)
+static bool is_idle(const struct stream *s, const struct patience *p)
 {
 	int64_t limit_ns = p->longest_ns > TCP_IDLE_NS / 4 ? 4 * p->longest_ns
 							   : TCP_IDLE_NS;
 
+	if (s->first_wait_ns > 0 && atomic_load(&s->start_ns) == 0)
+		limit_ns = s->first_wait_ns;
 	return clock_ns() - p->last_ns > limit_ns;
+}
+
+/* Does it last longer than it may? */
+static bool is_endless(const struct stream *s, int64_t now_ns)
+{
+	int64_t start_ns =
+		atomic_load_explicit(&s->start_ns, memory_order_relaxed);
+
+	return s->longest_ns > 0 && start_ns != 0 &&
+	       now_ns - start_ns > s->longest_ns;
+}
+
+/* Instead of data there may be a refusal. */
+static void keep_first(struct stream *s, size_t n)
+{
+	size_t room = sizeof(s->answer) - s->answer_bytes;
+	size_t keep = n < room ? n : room;
+
+	memcpy(s->answer + s->answer_bytes, s->buf, keep);
+	s->answer_bytes += keep;
+}
+
+/* Was it nothing but a refusal? */
+static bool was_refused(struct stream *s)
+{
+	uint64_t nonce;
+
+	return s->conn.client && s->answer_bytes == BLOCK_REFUSAL_BYTES &&
+	       counter_get(&s->io.bytes) == BLOCK_REFUSAL_BYTES &&
+	       block_refusal_decode(s->answer, s->answer_bytes, &nonce,
+				    &s->refusal) == 0;
 }
 
 static void received(struct stream *s, struct patience *p, size_t n)
@@ -446,6 +498,8 @@ static void received(struct stream *s, struct patience *p, size_t n)
 	p->last_ns = now_ns;
 	if (s->omit_ns > 0)
 		see_omit(s, now_ns);
+	if (s->conn.client && s->answer_bytes < sizeof(s->answer))
+		keep_first(s, n);
 	counter_add(&s->io.bytes, n);
 	counter_add(&s->io.calls, 1);
 	if (atomic_load_explicit(&s->start_ns, memory_order_relaxed) == 0)
@@ -464,12 +518,16 @@ void tcp_receive(struct stream *s)
 
 		if (n > 0) {
 			received(s, &p, (size_t)n);
-			continue;
+			if (!is_endless(s, p.last_ns))
+				continue;
+			stream_note(s, "ended: the peer went on for longer "
+				       "than it was to");
+			break;
 		}
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			if (!is_idle(&p))
+			if (!is_idle(s, &p))
 				continue;
 			s->error = -ETIMEDOUT;
 			stream_note(s, "ended: nothing came for %.0f s",
@@ -480,7 +538,8 @@ void tcp_receive(struct stream *s)
 			s->error = -errno;
 		break;
 	}
-	s->interrupted = atomic_load(&s->stop);
+	s->interrupted = s->interrupted || atomic_load(&s->stop);
+	s->no_result = was_refused(s);
 	if (atomic_load(&s->cut))
 		stream_note_cut(s);
 	stream_cpu_end(&s->cpu, &begun);

@@ -19,6 +19,8 @@
 /* Sends header and data as s->job says, from s->start_ns on, until it is
  * done, the peer is gone (s->error) or s->stop is set. */
 void tcp_send(struct stream *s);
+/* Sends the header alone, for a stream that the server is to send: s->error. */
+void tcp_ask(struct stream *s);
 /* Ends the sending side and waits for the last byte to be acknowledged and
  * for the peer's end: sets s->end_ns, s->unconfirmed and, when the server is
  * one of ours, s->block. */

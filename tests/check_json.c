@@ -389,21 +389,25 @@ START_TEST(connected_over_tcp)
 	c.mtu = 1500;
 	c.connect_ns = 251042;
 	snprintf(c.peer_version, sizeof(c.peer_version), "2.1.8");
+	c.mode = "reverse";
 	page_open(&p);
 	out_json.connected(&p.out, &c);
 	page_ends(&p, "{'event':'connected','socket':3,'protocol':'TCP',"
 		      "'role':'client'," ENDS "," WALL
 		      ",'tcp_mss':1448,'pmtu':1500,'connect_ms':0.251042,"
-		      "'peer_version':'2.1.8'}");
+		      "'mode':'reverse','peer_version':'2.1.8'}");
 
 	c.client = false;
+	c.mode = NULL;
 	c.mss = c.mtu = 0;
 	c.peer_version[0] = '\0';
 	page_open(&p);
 	out_json.connected(&p.out, &c);
-	page_ends(&p, "{'event':'connected','socket':3,'protocol':'TCP',"
-		      "'role':'server'," ENDS "," WALL
-		      ",'tcp_mss':null,'pmtu':null,'peer_version':null}");
+	page_ends(
+		&p,
+		"{'event':'connected','socket':3,'protocol':'TCP',"
+		"'role':'server'," ENDS "," WALL
+		",'tcp_mss':null,'pmtu':null,'mode':null,'peer_version':null}");
 }
 END_TEST
 
@@ -416,7 +420,8 @@ START_TEST(connected_over_udp)
 	page_open(&p);
 	out_json.connected(&p.out, &c);
 	page_ends(&p, "{'event':'connected','socket':3,'protocol':'UDP',"
-		      "'role':'client'," ENDS "," WALL ",'peer_version':null}");
+		      "'role':'client'," ENDS "," WALL
+		      ",'mode':null,'peer_version':null}");
 }
 END_TEST
 

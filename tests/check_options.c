@@ -78,6 +78,7 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 " ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
 		 " output=%s enhanced=%d dialect=%d json=%d json_file=%s"
 		 " omit=%lld histograms=%d trip_times=%d late_after=%lld"
+		 " reverse=%d full_duplex=%d dual=%d tradeoff=%d listen=%d"
 		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu ",
 		 (int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
 		 (unsigned long long)o->rate.bps,
@@ -91,8 +92,10 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 o->daemonize, o->single, o->one_off, or_dash(o->cca),
 		 or_dash(o->output), o->enhanced, (int)o->dialect, o->json,
 		 or_dash(o->json_file), (long long)o->omit_ns, o->histograms,
-		 o->trip_times, (long long)o->late_after_ns, o->limits.n_allow,
-		 o->limits.clients, (long long)o->limits.time_ns,
+		 o->trip_times, (long long)o->late_after_ns, o->reverse,
+		 o->full_duplex, o->dual, o->tradeoff, o->listen_port,
+		 o->limits.n_allow, o->limits.clients,
+		 (long long)o->limits.time_ns,
 		 (unsigned long long)o->limits.rate_bps);
 }
 
@@ -191,6 +194,13 @@ static const struct {
 	{ "-s -u --late-after 1", "late_after=1000000" },
 	{ "-s -u --late-after 2.5", "late_after=2500000" },
 	{ "-s -u --late-after 60000", "late_after=60000000000" },
+	{ "-c h -R", "reverse=1 full_duplex=0 dual=0 tradeoff=0 listen=5001" },
+	{ "-c h --full-duplex -P 3", "full_duplex=1 reverse=0 parallel=3" },
+	{ "-c h -d -p 6000", "dual=1 tradeoff=0 listen=6000" },
+	{ "-r -L 7000 -c h", "dual=0 tradeoff=1 listen=7000 port=5001" },
+	/* of these two the last one rules, as in iperf 2 */
+	{ "-c h -d -r", "dual=0 tradeoff=1" },
+	{ "-c h -r -d", "dual=1 tradeoff=0" },
 	/* the command line is read twice, the list is not */
 	{ "-s --allow 10.0.0.0/8 --allow ::1", "n_allow=2" },
 	{ "-s --max-clients 3 --max-time 60",
@@ -357,7 +367,7 @@ static const struct {
 	{ "-c h", "-P", "--parallel --par", "4", "parallel=4" },
 	{ "-s", "-w", "--window --w", "4K", "window=4096" },
 	{ "-s", "-B", "--bind --bin", "::1", "bind_host=::1" },
-	{ "-s", "-f", "--format --f", "k", "format=k" },
+	{ "-s", "-f", "--format --fo", "k", "format=k" },
 	{ "-s", "-y", "--reportstyle --reports", "C", "csv=1" },
 	{ "-s", "-x", "--reportexclude --reporte", "CV", "exclude=17" },
 	{ "-s", "-m", "--print_mss --pr", NULL, "print_mss=1" },
@@ -368,7 +378,7 @@ static const struct {
 	{ "-s", "-V", "--ipv6_domain --ipv6_domian --ipv6_", NULL, "family=6" },
 	{ "-s", "-4", "--ipv4", NULL, "family=4" },
 	{ "-s", "-6", "--ipv6", NULL, "family=6" },
-	{ "-s", "-D", "--daemon --d", NULL, "daemonize=1" },
+	{ "-s", "-D", "--daemon --da", NULL, "daemonize=1" },
 	{ "-s", "-1", "--singleclient --si", NULL, "single=1" },
 	{ "-s", NULL, "--one-off --on", NULL, "one_off=1" },
 	{ "-s", "-Z",
@@ -387,6 +397,11 @@ static const struct {
 	  "histograms=1" },
 	{ "-c h -u", NULL, "--trip-times --tri", NULL, "trip_times=1" },
 	{ "-s -u", NULL, "--late-after --la", "30", "late_after=30000000" },
+	{ "-c h", "-R", "--reverse --rev", NULL, "reverse=1" },
+	{ "-c h", NULL, "--full-duplex --full", NULL, "full_duplex=1" },
+	{ "-c h", "-d", "--dualtest --dual", NULL, "dual=1" },
+	{ "-c h", "-r", "--tradeoff --trade", NULL, "tradeoff=1" },
+	{ "-c h -d", "-L", "--listenport --list", "77", "listen=77" },
 	{ "-s", NULL, "--allow --al", "10.0.0.0/8", "n_allow=1" },
 	{ "-s", NULL, "--max-clients --max-c", "9", "max_clients=9" },
 	{ "-s", NULL, "--max-time --max-t", "0.5", "max_time=500000000" },
@@ -544,15 +559,13 @@ static const struct {
 	{ "-s --=1", "unknown option \"--\"" },
 	{ "-s -Q", "unknown option \"-Q\"" },
 	{ "-suQ", "unknown option \"-Q\"" },
-	{ "-c h -d", "unknown option \"-d\"" },
-	{ "-c h -R", "unknown option \"-R\"" },
-	{ "-c h --full-duplex", "unknown option \"--full-duplex\"" },
 	{ "-s\t", "unknown option \"-?\"" },
 	{ "-s stray", "stray word \"stray\"" },
 	{ "-s -", "stray word \"-\"" },
 	{ "-s -- -u", "stray word \"-u\"" },
-	{ "-s --re C", "option \"--re\" is ambiguous: --reportstyle, "
-		       "--reportexclude" },
+	{ "-s --re C",
+	  "option \"--re\" is ambiguous: --reverse, --reportstyle, "
+	  "--reportexclude" },
 	{ "-s --u", "option \"--u\" is ambiguous: --udp, --histograms" },
 	{ "-s --js", "option \"--js\" is ambiguous: --json, --json-file" },
 	{ "-s --ipv", "option \"--ipv\" is ambiguous: --ipv4, --ipv6, "
@@ -597,6 +610,15 @@ static const struct {
 			       "datagrams and needs -u" },
 	{ "-s --histograms", "--histograms: not for TCP: it is about "
 			     "datagrams and needs -u" },
+	{ "-c h -R -d", "-d: not together with -R" },
+	{ "-c h -r --reverse", "-r: not together with --reverse" },
+	{ "-c h --full-duplex -R", "--full-duplex: not together with -R" },
+	{ "-c h -d --full-duplex", "-d: not together with --full-duplex" },
+	{ "-c h -L 9", "-L: only with -d or -r" },
+	{ "-c h -R -L 9", "-L: only with -d or -r" },
+	{ "-c h -u -R", "-R: not offered with -u" },
+	{ "-s -R", "-R: only for a client (-c)" },
+	{ "-s -L 9", "-L: only for a client (-c)" },
 	{ "-c h --allow ::1", "--allow: only for a server (-s)" },
 	{ "-c h --max-clients 1", "--max-clients: only for a server (-s)" },
 	{ "-c h --max-time 1", "--max-time: only for a server (-s)" },
