@@ -428,6 +428,24 @@ static void count_marker(struct session *s, size_t bytes, int64_t arrival_ns,
 			     (uint32_t)bytes, h->sent_ns, arrival_ns);
 }
 
+/* The ledger of this number, below 0 of the end marker: that of what -O leaves
+ * out, or the counted one, which begins with the first number that it gets. */
+static struct stats_rx *ledger_of(const struct session *s, struct stream *st,
+				  bool omits, int64_t seq, int64_t arrival_ns)
+{
+	int64_t from = seq >= 0 ? seq : s->total;
+
+	/* a client whose first header was lost told of it too late */
+	if (st->omitted == NULL)
+		return st->rx;
+	if (omits)
+		return st->omitted;
+	if (atomic_load(&st->omit_end_ns) == 0)
+		stream_omit_end(st, arrival_ns,
+				s->omit_from > 0 ? s->omit_from : from);
+	return st->rx;
+}
+
 static void handle(struct server_udp *u, const struct udp_arrival *a);
 
 /* A client of ours is told, as often as the first of its datagrams may be lost,
@@ -471,8 +489,7 @@ static bool begin_pending(struct server_udp *u, struct session *s,
 			    "begins with number %" PRId64
 			    ": those before it count as lost",
 			    f->h.seq);
-	stats_rx_add(f->omits && p->stream->omitted != NULL ? p->stream->omitted
-							    : p->stream->rx,
+	stats_rx_add(ledger_of(s, p->stream, f->omits, f->h.seq, f->arrival_ns),
 		     f->h.seq, f->bytes, f->h.sent_ns, f->arrival_ns);
 	return true;
 }
@@ -530,28 +547,6 @@ static void greet(struct server_udp *u, struct session *s,
 		(void)udp_answer(u->fd, a, hello, n);
 }
 
-/* The ledger of this number: that of what -O leaves out, or the counted one. */
-static struct stats_rx *ledger_for(const struct server_udp *u,
-				   struct session *s,
-				   const struct udp_arrival *a,
-				   const struct wire_udp *h, int64_t arrival_ns)
-{
-	struct peer *p = s->owner;
-	struct stream *st = p->stream;
-
-	bool omits = session_omits(s, u->buf, a->bytes, h, arrival_ns);
-
-	/* a client whose first header was lost told of it too late */
-	if (st->omitted == NULL)
-		return st->rx;
-	if (omits)
-		return st->omitted;
-	if (atomic_load(&st->omit_end_ns) == 0)
-		stream_omit_end(st, arrival_ns,
-				s->omit_from > 0 ? s->omit_from : h->seq);
-	return st->rx;
-}
-
 /* A test that fell silent goes on: what is missing since is lost. */
 static void resume(struct server_udp *u, struct session *s,
 		   const struct udp_arrival *a, int64_t arrival_ns)
@@ -574,8 +569,11 @@ static void count(struct server_udp *u, struct session *s,
 		  const struct udp_arrival *a, const struct wire_udp *h,
 		  int64_t arrival_ns)
 {
+	bool omits = session_omits(s, u->buf, a->bytes, h, arrival_ns);
+	struct stream *st = ((struct peer *)s->owner)->stream;
+
 	greet(u, s, a, h->sent_ns);
-	stats_rx_add(ledger_for(u, s, a, h, arrival_ns), h->seq,
+	stats_rx_add(ledger_of(s, st, omits, h->seq, arrival_ns), h->seq,
 		     (uint32_t)a->bytes, h->sent_ns, arrival_ns);
 	if (s->phase == SESSION_SETTLING)
 		end_if_done(u, s, arrival_ns);
@@ -587,7 +585,9 @@ static void end_marker(struct server_udp *u, struct session *s,
 {
 	struct peer *p = s->owner;
 
-	(void)ledger_for(u, s, a, h, arrival_ns);
+	bool omits = session_omits(s, u->buf, a->bytes, h, arrival_ns);
+
+	(void)ledger_of(s, p->stream, omits, h->seq, arrival_ns);
 	count_marker(s, a->bytes, arrival_ns, h);
 	atomic_store(&p->stream->ending, true);
 	end_if_done(u, s, arrival_ns);
