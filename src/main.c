@@ -93,6 +93,7 @@ static int run(const struct options *o, struct outputs *outs)
 	catch_signals();
 	/* threads inherit it */
 	(void)platform_exact_sleep();
+	(void)platform_return_memory();
 	if (o->side == OPTIONS_SERVER)
 		return server_run(o, outs->out, outs->n, &stops);
 	status = client_run(o, outs->out, outs->n, &stops);

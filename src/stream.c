@@ -36,7 +36,9 @@ struct stream *stream_new(int fd, bool owns_fd, bool udp, bool receiver,
 		free(s);
 		return NULL;
 	}
-	wire_fill(s->buf, buf_bytes);
+	/* a receiver's pages need not exist before something comes */
+	if (!receiver)
+		wire_fill(s->buf, buf_bytes);
 	s->owns_fd = owns_fd;
 	return s;
 }

@@ -144,8 +144,8 @@ struct stream {
 	struct stream *next; /* in a list of its owner */
 };
 
-/* A stream over fd, with a buffer of buf_bytes filled with digits.  It takes
- * the descriptor over when owns_fd.  NULL: no memory. */
+/* A stream over fd, with a buffer of buf_bytes, a sender's filled with digits.
+ * It takes the descriptor over when owns_fd.  NULL: no memory. */
 struct stream *stream_new(int fd, bool owns_fd, bool udp, bool receiver,
 			  size_t buf_bytes);
 /* Gives a UDP receiver its ledger, and with s->omit_ns a second one; -ENOMEM.

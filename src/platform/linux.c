@@ -8,6 +8,7 @@
 #include <linux/errqueue.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include <time.h>
 
 #include "cpu.h"
+/* What is this large is mapped and unmapped by itself. */
+#define LARGE_BYTES (64 * 1024)
 
 static int set_int(int fd, int level, int name, int value)
 {
@@ -309,4 +312,14 @@ int platform_exact_sleep(void)
 {
 	/* the default slack of 50 us is most of what a sleep is late by */
 	return prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) < 0 ? -errno : 0;
+}
+
+int platform_return_memory(void)
+{
+#ifdef __GLIBC__
+	/* its own limit grows with what is freed, up to 32 MB */
+	return mallopt(M_MMAP_THRESHOLD, LARGE_BYTES) == 1 ? 0 : -EINVAL;
+#else
+	return -ENOTSUP;
+#endif
 }

@@ -71,5 +71,8 @@ uint64_t platform_buffer_bytes(uint64_t told);
 int platform_cpu(int64_t *user_ns, int64_t *system_ns);
 /* Lets the calling thread wake from sleep as exactly as the system can. */
 int platform_exact_sleep(void);
+/* Lets the buffer or ledger of a stream, once freed, go back to the system: a
+ * server that had a thousand clients is not large for ever. */
+int platform_return_memory(void);
 
 #endif

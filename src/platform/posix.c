@@ -152,3 +152,8 @@ int platform_exact_sleep(void)
 {
 	return -ENOTSUP;
 }
+
+int platform_return_memory(void)
+{
+	return -ENOTSUP;
+}

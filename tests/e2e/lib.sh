@@ -217,6 +217,14 @@ gone() { # PID: it has ended (a zombie has)
 	return 1
 }
 
+rss_kb() { # of the server
+	awk '/^VmRSS/ { print $2 }' "/proc/$server_pid/status"
+}
+
+fds() { # of the server
+	ls "/proc/$server_pid/fd" | wc -l
+}
+
 # await_server SECONDS: waits for the server's own end, takes its status
 await_server() {
 	wait_until "$1" gone "$server_pid" || fail "the server does not end"
