@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,8 +41,10 @@
 struct run {
 	struct stream *stream;
 	struct report *report;
+	pthread_mutex_t *gate;
 	int64_t begin_ns;
-	bool asks; /* receives, and has to ask the server for it */
+	bool asks;     /* receives, and has to ask the server for it */
+	bool given_up; /* its thread does nothing */
 };
 
 struct client {
@@ -53,11 +56,14 @@ struct client {
 	bool has_source;
 	size_t len_bytes;
 	struct plan plan;
-	uint32_t streams; /* connections that we make */
-	bool abandoned;   /* a second signal came */
-	struct run *runs; /* without a stream from the first that is not up
-			     yet */
+	uint32_t streams;     /* connections that we make */
+	bool abandoned;       /* a second signal came */
+	bool short_of;        /* something ran out: fewer streams than asked */
+	pthread_mutex_t gate; /* held until all streams have their threads */
+	struct run *runs;     /* without a stream from the first that is not up
+				 yet */
 	uint32_t n_runs;
+	uint32_t made;           /* runs with those that were given up again */
 	int back_fd;             /* listens with -d and -r */
 	struct server_tcp *back; /* receives there */
 };
@@ -67,6 +73,10 @@ static void *run_stream(void *arg)
 	const struct run *run = arg;
 	struct stream *s = run->stream;
 
+	pthread_mutex_lock(run->gate);
+	pthread_mutex_unlock(run->gate);
+	if (run->given_up)
+		return NULL;
 	clock_sleep_until(run->begin_ns);
 	if (s->receiver) {
 		if (run->asks)
@@ -101,14 +111,27 @@ static enum client_status local_failed(const char *what, int rc)
 	return CLIENT_FAILED;
 }
 
+/* There is room for n of the wanted streams; these go on. */
+static void no_room(struct client *c, uint32_t n, uint32_t wanted,
+		    const char *what, int rc)
+{
+	log_error("no %s for more than %u of %u streams: %s", what, (unsigned)n,
+		  (unsigned)wanted, strerror(-rc));
+	c->short_of = true;
+}
+
 /* A socket of this test for stream number i, bound but not connected. */
-static enum client_status open_socket(const struct client *c, uint32_t i,
+static enum client_status open_socket(struct client *c, uint32_t i,
 				      const struct sock_addr *peer, int *fd)
 {
 	char what[SOCK_WHAT_BYTES];
 	struct sock_addr source = c->source;
 	int rc = sock_open(peer, c->o, what);
 
+	if (rc == -EMFILE || rc == -ENFILE || rc == -ENOBUFS || rc == -ENOMEM) {
+		no_room(c, i, c->streams, what, rc);
+		return CLIENT_FAILED;
+	}
 	if (rc < 0)
 		return local_failed(what, rc);
 	*fd = rc;
@@ -216,9 +239,11 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 
 	if (s == NULL)
 		return NULL;
+	c->made = c->n_runs + 1;
 	c->runs[c->n_runs++] = (struct run){
 		.stream = s,
 		.report = c->report,
+		.gate = &c->gate,
 		.asks = receives && !c->plan.forward,
 	};
 	give_job(c, s);
@@ -234,21 +259,26 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 	return s;
 }
 
-/* The streams over a connected socket, of which the first takes it over. */
-static enum client_status add_streams(struct client *c, int fd,
+/* The streams over connection number i, of which the first takes it over. */
+static enum client_status add_streams(struct client *c, uint32_t i, int fd,
 				      int64_t connect_ns)
 {
 	struct stream *s = new_stream(c, fd, true, !c->plan.forward);
+	bool whole = s != NULL && (plan_streams(&c->plan) == 1 ||
+				   new_stream(c, fd, false, true) != NULL);
 
+	if (whole) {
+		s->conn.connect_ns = connect_ns;
+		return CLIENT_OK;
+	}
+	no_room(c, i, c->streams, "memory", -ENOMEM);
 	if (s == NULL) {
 		close(fd);
-		return local_failed("stream", -ENOMEM);
+	} else {
+		stream_free(s);
+		c->made = --c->n_runs;
 	}
-	s->conn.connect_ns = connect_ns;
-	if (plan_streams(&c->plan) > 1 &&
-	    new_stream(c, fd, false, true) == NULL)
-		return local_failed("stream", -ENOMEM);
-	return CLIENT_OK;
+	return CLIENT_FAILED;
 }
 
 static void banner(const struct client *c, int fd)
@@ -317,7 +347,7 @@ static enum client_status connect_stream(struct client *c, uint32_t i)
 		close(fd);
 		return connect_failed(c, rc);
 	}
-	return add_streams(c, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
+	return add_streams(c, i, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
 }
 
 /* A name is looked up for IPv4 unless it has IPv6 only or -V asks for that,
@@ -366,40 +396,68 @@ static enum client_status resolve(struct client *c)
 	return CLIENT_OK;
 }
 
-static int start_stream(struct client *c, struct run *run, int64_t start_ns)
+/* The last connection makes room: those of its streams that have a thread are
+ * told to do nothing. */
+static void give_up_last(struct client *c, uint32_t started)
 {
-	struct stream *s = run->stream;
-	int rc;
+	for (unsigned i = plan_streams(&c->plan); i > 0; i--) {
+		struct run *run = &c->runs[--c->n_runs];
 
-	run->begin_ns = start_ns;
-	if (!s->receiver)
-		atomic_store(&s->start_ns, start_ns);
-	rc = report_add(c->report, s, s->receiver ? "reverse" : "", c->streams);
-	if (rc < 0)
-		return rc;
-	rc = stream_start(s, run_stream, run);
-	if (rc < 0) {
-		/* it is in the report: an empty, ended one */
-		s->no_result = true;
-		stream_ended(s, start_ns);
-		atomic_store(&s->closed, true);
+		run->given_up = true;
+		if (c->n_runs < started)
+			continue;
+		stream_free(run->stream);
+		run->stream = NULL;
 	}
-	return rc;
+	c->streams--;
+}
+
+/* Threads for as many streams as can be had, which wait at the gate. */
+static void start_threads(struct client *c)
+{
+	uint32_t connected = c->streams;
+	uint32_t started = 0;
+	int rc = 0;
+
+	while (started < c->n_runs) {
+		struct run *run = &c->runs[started];
+		int one = stream_start(run->stream, run_stream, run);
+
+		if (one == 0) {
+			started++;
+			continue;
+		}
+		rc = one;
+		give_up_last(c, started);
+	}
+	if (rc < 0)
+		no_room(c, c->streams, connected, "thread", rc);
 }
 
 /* All streams begin at the same moment, once each has its thread. */
-static enum client_status start_streams(struct client *c)
+static void start_streams(struct client *c)
 {
+	pthread_mutex_lock(&c->gate);
+	start_threads(c);
+
 	int64_t start_ns =
 		clock_ns() + START_NS + (int64_t)c->n_runs * START_EACH_NS;
 
 	for (uint32_t i = 0; i < c->n_runs; i++) {
-		int rc = start_stream(c, &c->runs[i], start_ns);
+		struct run *run = &c->runs[i];
+		struct stream *s = run->stream;
 
-		if (rc < 0)
-			return local_failed("stream", rc);
+		run->begin_ns = start_ns;
+		s->job.header.threads = c->streams;
+		if (!s->receiver)
+			atomic_store(&s->start_ns, start_ns);
+		if (report_add(c->report, s, s->receiver ? "reverse" : "",
+			       c->streams) < 0) {
+			no_room(c, i, c->n_runs, "report", -ENOMEM);
+			atomic_store(&s->stop, true);
+		}
 	}
-	return CLIENT_OK;
+	pthread_mutex_unlock(&c->gate);
 }
 
 static void stop_streams(struct client *c)
@@ -640,19 +698,24 @@ static enum client_status run(struct client *c)
 
 	if (status == CLIENT_OK && c->plan.back != PLAN_NO_BACK)
 		status = open_back(c);
-	for (uint32_t i = 0; i < c->streams && status == CLIENT_OK; i++)
+	for (uint32_t i = 0; i < c->streams && status == CLIENT_OK; i++) {
 		status = connect_stream(c, i);
+		if (c->short_of && i > 0) {
+			c->streams = i;
+			status = CLIENT_OK;
+		}
+	}
 	if (status != CLIENT_OK)
 		return status;
 
-	enum client_status started = start_streams(c);
-
-	if (started != CLIENT_OK)
-		stop_streams(c);
+	start_streams(c);
 	follow(c);
-	for (uint32_t i = 0; i < c->n_runs; i++)
-		stream_join(c->runs[i].stream);
-	return started != CLIENT_OK ? started : verdict(c);
+	for (uint32_t i = 0; i < c->made; i++) {
+		if (c->runs[i].stream != NULL)
+			stream_join(c->runs[i].stream);
+	}
+	status = verdict(c);
+	return c->short_of ? CLIENT_FAILED : status;
 }
 
 enum client_status client_run(const struct options *o, struct out *outs,
@@ -664,6 +727,7 @@ enum client_status client_run(const struct options *o, struct out *outs,
 		.plan = plan_of(o),
 		.streams = o->parallel > 0 ? o->parallel : 1,
 		.back_fd = -1,
+		.gate = PTHREAD_MUTEX_INITIALIZER,
 	};
 	enum client_status status = CLIENT_FAILED;
 
@@ -678,7 +742,7 @@ enum client_status client_run(const struct options *o, struct out *outs,
 	if (c.back_fd >= 0)
 		close(c.back_fd);
 	/* the first of two streams owns their connection */
-	for (uint32_t i = c.n_runs; i-- > 0;)
+	for (uint32_t i = c.made; i-- > 0;)
 		stream_free(c.runs[i].stream);
 	free(c.runs);
 	report_free(c.report);

@@ -246,8 +246,9 @@ static void receive(struct conn *c, const struct opening *o,
 		atomic_store(&s->start_ns, o->first_ns);
 	}
 	if (report_add(v->report, s, s->conn.peer, expected(v, header)) < 0) {
-		log_error("no memory for a stream from %s port %u",
-			  s->conn.peer, s->conn.peer_port);
+		log_stranger(clock_ns(),
+			     "no memory for a stream from %s port %u",
+			     s->conn.peer, s->conn.peer_port);
 		return;
 	}
 	c->reports = true;
@@ -291,8 +292,8 @@ static bool send_on(struct server_tcp *v, struct stream *s,
 	snprintf(key, sizeof(key), ">%s", s->conn.peer);
 	atomic_store(&s->start_ns, clock_ns());
 	if (report_add(v->report, s, key, wire_streams(header)) < 0) {
-		log_error("no memory for a stream to %s port %u", s->conn.peer,
-			  s->conn.peer_port);
+		log_stranger(clock_ns(), "no memory for a stream to %s port %u",
+			     s->conn.peer, s->conn.peer_port);
 		return false;
 	}
 	tcp_send(s);
@@ -385,8 +386,9 @@ static void start_other(struct conn *c, const struct wire_client *header,
 		rc = stream_start(s, send_other, c);
 	}
 	if (rc < 0)
-		log_error("no stream to %s port %u: %s", own->conn.peer,
-			  own->conn.peer_port, strerror(-rc));
+		log_stranger(clock_ns(), "no stream to %s port %u: %s",
+			     own->conn.peer, own->conn.peer_port,
+			     strerror(-rc));
 }
 
 static void join_other(struct conn *c)
@@ -455,9 +457,10 @@ static void start_conn(struct conn *c)
 
 	c->started = true;
 	if (rc < 0) {
-		log_error("no thread for a stream from %s port %u: %s",
-			  c->stream->conn.peer, c->stream->conn.peer_port,
-			  strerror(-rc));
+		log_stranger(clock_ns(),
+			     "no thread for a stream from %s port %u: %s",
+			     c->stream->conn.peer, c->stream->conn.peer_port,
+			     strerror(-rc));
 		atomic_store(&c->ended, true);
 	}
 }
@@ -496,7 +499,7 @@ static void accept_one(struct server_tcp *v)
 	if (c != NULL)
 		c->stream = stream_new(fd, true, false, true, read_bytes(v->o));
 	if (c == NULL || c->stream == NULL) {
-		log_error("no memory for another stream");
+		log_stranger(clock_ns(), "no memory for another stream");
 		free(c);
 		close(fd);
 		return;

@@ -198,7 +198,7 @@ static enum begun add_stream(struct server_udp *u, struct session *s,
 	if (show_stream(u, s, a, base, arrival_ns))
 		return BEGUN;
 	policy_leave(u->policy, &p->addr);
-	log_error("no memory for another UDP session");
+	log_stranger(clock_ns(), "no memory for another UDP session");
 	return NO_MEMORY;
 }
 
@@ -277,7 +277,7 @@ static struct session *new_session(struct server_udp *u,
 	s = p == NULL ? NULL : session_add(u->sessions, key);
 	if (s == NULL) {
 		free(p);
-		log_error("no memory for another UDP session");
+		log_stranger(clock_ns(), "no memory for another UDP session");
 		return NULL;
 	}
 	s->owner = p;
