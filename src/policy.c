@@ -147,6 +147,12 @@ static struct policy_refusal judge(const struct policy *l,
 	return (struct policy_refusal){ .why = POLICY_NONE };
 }
 
+/* Only what is limited needs to be kept count of. */
+static bool keeps_clients(const struct policy_rules *rules)
+{
+	return rules->clients > 0 || rules->rate_bps > 0;
+}
+
 bool policy_enter(struct policy *l, const struct policy_ask *ask,
 		  struct policy_refusal *r)
 {
@@ -155,12 +161,12 @@ bool policy_enter(struct policy *l, const struct policy_ask *ask,
 	*r = judge(l, ask, *at != NULL);
 	if (r->why != POLICY_NONE)
 		return false;
+	if (!keeps_clients(l->rules))
+		return true;
 	if (*at == NULL) {
 		*at = calloc(1, sizeof(**at));
 		if (*at == NULL) {
-			/* as good as full */
-			*r = (struct policy_refusal){ .why = POLICY_CLIENTS,
-						      .value = l->count };
+			r->why = POLICY_MEMORY;
 			return false;
 		}
 		(*at)->addr = ask->addr;
@@ -225,6 +231,10 @@ void policy_text(const struct policy_refusal *r, char buf[POLICY_TEXT_BYTES])
 	switch (r->why) {
 	case POLICY_NONE:
 		break;
+	case POLICY_MEMORY:
+		snprintf(buf, POLICY_TEXT_BYTES,
+			 "no memory for another client");
+		return;
 	case POLICY_OTHER:
 		snprintf(buf, POLICY_TEXT_BYTES,
 			 "for a reason that this version does not know");

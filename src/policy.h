@@ -41,6 +41,7 @@ enum policy_why {
 	POLICY_CLIENTS, /* value: how many */
 	POLICY_TIME,    /* ns */
 	POLICY_RATE,    /* bits a second */
+	POLICY_MEMORY,  /* the server has none for another client */
 	POLICY_OTHER,   /* a later version may have more of them */
 };
 
