@@ -318,6 +318,15 @@ void stream_buffer(struct stream *s, uint64_t asked_bytes)
 
 void stream_ended(struct stream *s, int64_t end_ns)
 {
+	int64_t start_ns = atomic_load(&s->start_ns);
+	int64_t omit_end_ns = atomic_load(&s->omit_end_ns);
+
+	/* by the sender's stamps it may have ended before what this stream
+	 * counts began: nothing came then, in no time */
+	if (end_ns < start_ns)
+		end_ns = start_ns;
+	if (end_ns < omit_end_ns)
+		end_ns = omit_end_ns;
 	/* release: who sees the end sees the last counts */
 	atomic_store_explicit(&s->end_ns, end_ns, memory_order_release);
 }

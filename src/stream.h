@@ -195,7 +195,8 @@ void stream_omit_end(struct stream *s, int64_t now_ns, int64_t from);
 /* What counts, of all that is in snap. */
 void stream_counted(const struct stream *s, const struct stats_snap *snap,
 		    struct stats_snap *out);
-/* The end of its figures, at end_ns of the monotonic clock. */
+/* The end of its figures, at end_ns of the monotonic clock; at the earliest
+ * where that began which counts. */
 void stream_ended(struct stream *s, int64_t end_ns);
 
 #endif
