@@ -42,6 +42,7 @@ UNIT_BINS := $(UNITS:%=$(BUILD)/tests/%)
 NEEDS_check_report = clock log sock stream platform/$(PLATFORM)
 NEEDS_check_sock = clock log platform/$(PLATFORM)
 NEEDS_check_stream = clock log sock platform/$(PLATFORM)
+NEEDS_check_server_udp = sock stream platform/$(PLATFORM)
 RELAY = $(BUILD)/tests/relay
 E2E := $(sort $(wildcard tests/e2e/[0-9]*))
 LINT := $(sort $(wildcard tests/lint/[0-9]*))

@@ -561,6 +561,9 @@ static void resume(struct server_udp *u, struct session *s,
 		    "goes on after %.0f s of silence; this counts what came "
 		    "since and what is missing of the time between",
 		    silent_s);
+	/* what counts began in an earlier part */
+	if (s->from_ns != 0 && p->stream->omitted != NULL)
+		stream_omit_end(p->stream, arrival_ns, s->next_seq);
 	session_resume(s, a->bytes);
 	handle(u, a);
 }

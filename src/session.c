@@ -367,31 +367,61 @@ enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
 	return see_over(s, h, arrival_ns);
 }
 
+/* Is the cut in this datagram, known already (omit_from) or not (0)? */
+static bool tells_cut(const uint8_t *p, size_t n, struct wire_client *c)
+{
+	return n >= WIRE_UDP_CLIENT_BYTES &&
+	       wire_client_decode(p + WIRE_UDP_BYTES, n - WIRE_UDP_BYTES, c) ==
+		       0 &&
+	       c->has_ext && wire_is_ours(c->version_u, c->version_l);
+}
+
+/* By the stamps, as the sender decides. */
+static bool sent_before_cut(const struct session *s, const struct wire_udp *h)
+{
+	return h->sent_ns - s->first_sent_ns <
+	       s->client.omit_10ms * WIRE_TICK_NS;
+}
+
 static bool is_omitted(struct session *s, const uint8_t *p, size_t n,
 		       const struct wire_udp *h)
 {
 	struct wire_client c;
 
-	if (n >= WIRE_UDP_CLIENT_BYTES &&
-	    wire_client_decode(p + WIRE_UDP_BYTES, n - WIRE_UDP_BYTES, &c) ==
-		    0 &&
-	    c.has_ext && wire_is_ours(c.version_u, c.version_l)) {
+	if (tells_cut(p, n, &c)) {
 		if (c.omit_from == 0)
 			return h->seq >= 0;
 		s->omit_from = c.omit_from;
 	}
 	if (s->omit_from > 0)
 		return h->seq >= 0 && h->seq < s->omit_from;
-	/* too short for the header: by the stamps, as the sender decides */
-	return h->seq >= 0 && h->sent_ns - s->first_sent_ns <
-				      s->client.omit_10ms * WIRE_TICK_NS;
+	/* too short for the header */
+	return h->seq >= 0 && sent_before_cut(s, h);
+}
+
+/* The marker came before anything that counts: the test ended before the cut,
+ * or what was sent behind it is lost. */
+static void cut_at_marker(struct session *s, const uint8_t *p, size_t n,
+			  const struct wire_udp *h)
+{
+	struct wire_client c;
+
+	if (s->omit_from > 0 || s->from_ns != 0)
+		return;
+	s->omit_from = tells_cut(p, n, &c) || sent_before_cut(s, h)
+			       ? s->total
+			       : s->next_seq;
 }
 
 bool session_omits(struct session *s, const uint8_t *p, size_t n,
 		   const struct wire_udp *h, int64_t arrival_ns)
 {
-	if (s->has_client && s->client.omit_10ms > 0 && is_omitted(s, p, n, h))
-		return true;
+	if (s->has_client && s->client.omit_10ms > 0) {
+		if (is_omitted(s, p, n, h))
+			return true;
+		if (h->seq < 0)
+			cut_at_marker(s, p, n, h);
+	}
 	if (s->from_ns == 0 && h->seq >= 0)
 		s->from_ns = arrival_ns;
 	return false;

@@ -145,7 +145,8 @@ enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
 				 int64_t arrival_ns, int64_t wall_ns,
 				 struct wire_udp *h);
 /* Does this datagram lie in the time that the client leaves out (-O)?  To be
- * asked once for each datagram and marker. */
+ * asked once for each datagram and marker.  The marker, which never does,
+ * tells s->omit_from at the latest, unless something that counts came. */
 bool session_omits(struct session *s, const uint8_t *p, size_t n,
 		   const struct wire_udp *h, int64_t arrival_ns);
 /* True when the time has come to fix the report: the marker came and nothing

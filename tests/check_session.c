@@ -1696,6 +1696,7 @@ START_TEST(marker_is_never_omitted)
 	ck_assert(!omitted(&c, -2, 200, 0, BYTES));
 	ck_assert_int_eq(c.s.from_ns, 0);
 	/* all was left out */
+	ck_assert_int_eq(c.s.omit_from, 2);
 	session_finish(&c.s, &none, &known, false, ARRIVED + 200 * MS);
 	decode_report(&c.s, &r);
 	ck_assert_int_eq(r.duration_ns, 0);
@@ -1703,6 +1704,35 @@ START_TEST(marker_is_never_omitted)
 	decode_block(&c.s, &b);
 	ck_assert_int_eq(b.duration_ns, 0);
 	ck_assert_int_eq(b.omitted_ns, 200 * MS);
+}
+END_TEST
+
+/* It came before anything that counts. */
+START_TEST(marker_tells_the_cut_at_the_latest)
+{
+	static const struct {
+		int64_t ms;
+		uint32_t omit_from; /* in its header */
+		size_t bytes;
+		int64_t want;
+	} rows[] = {
+		{ 500, 0, BYTES, 7 },  /* the test ended before */
+		{ 1200, 0, BYTES, 7 }, /* so says the sender */
+		{ 1200, 5, BYTES, 5 }, /* 5 and 6 are lost */
+		{ 999, 0, 16, 7 },     /* by the stamps */
+		{ 1000, 0, 16, 3 },    /* 3 to 6 are lost */
+	};
+
+	for (int i = 0; i < COUNT(rows); i++) {
+		struct course c;
+
+		open_omitting(&c, BYTES);
+		ck_assert(omitted(&c, 0, 0, 0, BYTES));
+		ck_assert(omitted(&c, 2, 100, 0, BYTES));
+		ck_assert(!omitted(&c, -7, rows[i].ms, rows[i].omit_from,
+				   rows[i].bytes));
+		ck_assert_int_eq(c.s.omit_from, rows[i].want);
+	}
 }
 END_TEST
 
@@ -1904,6 +1934,7 @@ static void add_report_tests(TCase *tc)
 	tcase_add_test(tc, counted_time_is_never_negative);
 	tcase_add_test(tc, omits_by_the_stamps_of_short_datagrams);
 	tcase_add_test(tc, marker_is_never_omitted);
+	tcase_add_test(tc, marker_tells_the_cut_at_the_latest);
 	tcase_add_test(tc, others_omit_nothing);
 }
 

@@ -1,0 +1,328 @@
+/*
+ * check_server_udp: what a UDP server makes of the datagrams of one client.
+ * Its socket, its clocks and the report are those of this test.
+ */
+#include "server_udp.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "log.h"
+#include "udp.h"
+#include "wire.h"
+
+#define SEC CLOCK_SECOND_NS
+#define MS CLOCK_MS_NS
+#define BYTES 200
+#define SHORT_BYTES WIRE_UDP_BYTES
+#define WALL_NS (INT64_C(1800000000) * SEC)
+#define START_NS (1000 * SEC)
+#define STREAMS_MAX 4
+/* In place of a number: nothing comes until then. */
+#define NOTHING INT64_MAX
+
+/* What comes, when, and when it was sent; both from the start on. */
+struct step {
+	int64_t at_ms;
+	int64_t seq;
+	int64_t sent_ms;
+	uint32_t omit_from;
+	size_t bytes; /* 0: BYTES */
+};
+
+/* One stream as the report has seen it. */
+struct shown {
+	struct stream *stream;
+	bool ended;
+	int64_t seconds_ms; /* how long */
+	struct stats_snap all;
+	struct stats_snap counted;
+};
+
+static struct {
+	const struct step *next;
+	const struct step *end;
+	uint16_t omit_10ms; /* of the client */
+	int64_t now_ns;
+	struct shown shown[STREAMS_MAX];
+	int streams;
+	struct wire_report report; /* the last answer */
+	int reports;
+	bool over;
+	sem_t end_reached;
+} world;
+
+int64_t clock_ns(void)
+{
+	return world.now_ns;
+}
+
+int64_t clock_wall_ns(void)
+{
+	return world.now_ns - START_NS + WALL_NS;
+}
+
+void log_error(const char *format, ...)
+{
+	ck_abort_msg("%s", format);
+}
+
+bool udp_prepare(int fd, int family, int64_t limit_ns)
+{
+	(void)fd;
+	(void)family;
+	(void)limit_ns;
+	return false;
+}
+
+static size_t build(uint8_t *buf, const struct step *step)
+{
+	struct wire_udp h = { step->seq, WALL_NS + step->sent_ms * MS };
+	struct wire_client c = { .flags = wire_flags(true),
+				 .threads = 1,
+				 .has_ext = true,
+				 .omit_10ms = world.omit_10ms,
+				 .omit_from = step->omit_from };
+
+	wire_version(&c.version_u, &c.version_l);
+	wire_fill(buf, BYTES);
+	wire_udp_encode(buf, WIRE_MODERN, &h);
+	wire_client_encode(buf + WIRE_UDP_BYTES, &c);
+	return step->bytes > 0 ? step->bytes : BYTES;
+}
+
+int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
+{
+	struct sockaddr_in from = { .sin_family = AF_INET,
+				    .sin_port = htons(5001),
+				    .sin_addr.s_addr = htonl(0xc0000201) };
+	const struct step *step = world.next;
+
+	(void)fd;
+	ck_assert_uint_ge(size, BYTES);
+	if (step == world.end) {
+		if (!world.over)
+			sem_post(&world.end_reached);
+		world.over = true;
+		return -EAGAIN;
+	}
+	world.next++;
+	world.now_ns = START_NS + step->at_ms * MS;
+	if (step->seq == NOTHING)
+		return -EAGAIN;
+	*a = (struct udp_arrival){ .from.len = sizeof(from),
+				   .bytes = build(buf, step) };
+	memcpy(&a->from.ss, &from, sizeof(from));
+	return 0;
+}
+
+int udp_answer(int fd, const struct udp_arrival *a, const uint8_t *buf,
+	       size_t bytes)
+{
+	(void)fd;
+	(void)a;
+	if (wire_report_decode(buf, bytes, &world.report) == 0)
+		world.reports++;
+	return 0;
+}
+
+int report_add(struct report *r, struct stream *s, const char *key,
+	       uint32_t expected)
+{
+	(void)r;
+	ck_assert_str_eq(key, "192.0.2.1");
+	ck_assert_uint_eq(expected, 1);
+	ck_assert_int_lt(world.streams, STREAMS_MAX);
+	world.shown[world.streams++].stream = s;
+	return 0;
+}
+
+void report_poke(struct report *r)
+{
+	(void)r;
+	for (int i = 0; i < world.streams; i++) {
+		struct shown *shown = &world.shown[i];
+		struct stream *s = shown->stream;
+
+		if (shown->ended || !atomic_load(&s->closed))
+			continue;
+		stream_snap(s, &shown->all);
+		stream_counted(s, &shown->all, &shown->counted);
+		shown->seconds_ms =
+			(atomic_load(&s->end_ns) - atomic_load(&s->start_ns)) /
+			MS;
+		shown->ended = true;
+		atomic_store(&s->reported, true);
+	}
+}
+
+/* Serves a client that leaves out so much, to the end of its steps. */
+static void serve(uint16_t omit_10ms, const struct step *steps, size_t n)
+{
+	struct options o = { .side = OPTIONS_SERVER,
+			     .udp = true,
+			     .late_after_ns = 100 * MS };
+	struct server_udp *u;
+
+	memset(&world, 0, sizeof(world));
+	world.next = steps;
+	world.end = steps + n;
+	world.omit_10ms = omit_10ms;
+	world.now_ns = START_NS;
+	ck_assert_int_eq(sem_init(&world.end_reached, 0, 0), 0);
+	u = server_udp_start(-1, 4, &o, NULL);
+	ck_assert_ptr_nonnull(u);
+	while (sem_wait(&world.end_reached) < 0)
+		;
+	server_udp_stop(u);
+	for (int i = 0; i < world.streams; i++)
+		ck_assert(world.shown[i].ended);
+	ck_assert_uint_eq(server_udp_accepted(u), (unsigned)world.streams);
+	server_udp_free(u);
+	sem_destroy(&world.end_reached);
+}
+
+#define SERVE(omit_10ms, steps)                                                \
+	serve(omit_10ms, steps, sizeof(steps) / sizeof((steps)[0]))
+
+static void expect_report(uint64_t total, uint64_t lost)
+{
+	ck_assert_int_ge(world.reports, 1);
+	ck_assert_uint_eq(world.report.total, total);
+	ck_assert_uint_eq(world.report.lost, lost);
+}
+
+static void expect_counted(int stream, uint64_t packets, uint64_t lost)
+{
+	ck_assert_int_lt(stream, world.streams);
+	ck_assert_uint_eq(world.shown[stream].counted.packets, packets);
+	ck_assert_uint_eq(world.shown[stream].counted.lost, lost);
+}
+
+START_TEST(a_test_is_counted)
+{
+	static const struct step steps[] = {
+		{ 0, 0, 0, 0, 0 },         { 10, 1, 10, 0, 0 },
+		{ 30, 3, 30, 0, 0 },       { 40, -4, 40, 0, 0 },
+		{ 141, NOTHING, 0, 0, 0 },
+	};
+
+	SERVE(0, steps);
+	ck_assert_int_eq(world.streams, 1);
+	expect_report(4, 1);
+	expect_counted(0, 3, 1);
+	ck_assert_int_eq(world.shown[0].seconds_ms, 40);
+}
+END_TEST
+
+/* A client that is interrupted while it leaves out: nothing counts. */
+START_TEST(a_test_may_end_within_what_it_omits)
+{
+	static const struct step steps[] = {
+		{ 0, 0, 0, 0, 0 },
+		{ 10, 1, 10, 0, 0 },
+		{ 20, -3, 20, 0, 0 },
+		{ 121, NOTHING, 0, 0, 0 },
+	};
+
+	SERVE(100, steps);
+	expect_report(0, 0);
+	expect_counted(0, 0, 0);
+	/* its rows show them all the same */
+	ck_assert_uint_eq(world.shown[0].all.packets, 2);
+	ck_assert_uint_eq(world.shown[0].all.lost, 1);
+}
+END_TEST
+
+/* The marker comes through, and nothing else that counts. */
+START_TEST(all_that_counts_may_be_lost)
+{
+	static const struct step steps[] = {
+		{ 0, 0, 0, 0, 0 },
+		{ 10, 1, 10, 0, 0 },
+		{ 20, -5, 20, 2, 0 },
+		{ 121, NOTHING, 0, 0, 0 },
+	};
+	static const struct step short_ones[] = {
+		{ 0, 0, 0, 0, 0 },
+		{ 10, 1, 9, 0, SHORT_BYTES },
+		{ 20, -5, 20, 0, SHORT_BYTES },
+		{ 121, NOTHING, 0, 0, 0 },
+	};
+
+	SERVE(1, steps);
+	expect_report(3, 3);
+	expect_counted(0, 0, 3);
+	SERVE(1, short_ones);
+	expect_report(3, 3);
+	expect_counted(0, 0, 3);
+}
+END_TEST
+
+/* The server comes late, or the path lost what is left out. */
+START_TEST(the_first_datagram_may_count)
+{
+	static const struct step steps[] = {
+		{ 0, 7, 0, 5, 0 },
+		{ 10, 8, 10, 5, 0 },
+		{ 20, -10, 20, 5, 0 },
+		{ 121, NOTHING, 0, 0, 0 },
+	};
+
+	SERVE(1, steps);
+	ck_assert_int_eq(world.streams, 1);
+	/* 5 to 9 */
+	expect_report(5, 3);
+	expect_counted(0, 2, 3);
+}
+END_TEST
+
+/* After a silence the time to leave out does not begin again. */
+START_TEST(a_test_that_goes_on_counts_at_once)
+{
+	static const struct step steps[] = {
+		{ 0, 0, 0, 0, 0 },           { 10, 1, 10, 0, 0 },
+		{ 20, 2, 20, 2, 0 },         { 30021, NOTHING, 0, 0, 0 },
+		{ 30041, NOTHING, 0, 0, 0 }, { 31000, 10, 31000, 2, 0 },
+		{ 31010, -11, 31010, 2, 0 }, { 31111, NOTHING, 0, 0, 0 },
+	};
+
+	SERVE(1, steps);
+	ck_assert_int_eq(world.streams, 2);
+	expect_counted(0, 1, 0);
+	/* 3 to 10 */
+	expect_counted(1, 1, 7);
+	expect_report(9, 7);
+}
+END_TEST
+
+static Suite *server_udp_suite(void)
+{
+	Suite *s = suite_create("server_udp");
+	TCase *tests = tcase_create("tests");
+
+	tcase_add_test(tests, a_test_is_counted);
+	tcase_add_test(tests, a_test_may_end_within_what_it_omits);
+	tcase_add_test(tests, all_that_counts_may_be_lost);
+	tcase_add_test(tests, the_first_datagram_may_count);
+	tcase_add_test(tests, a_test_that_goes_on_counts_at_once);
+	suite_add_tcase(s, tests);
+	return s;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(server_udp_suite());
+
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
