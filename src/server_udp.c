@@ -557,6 +557,9 @@ static void resume(struct server_udp *u, struct session *s,
 	if (!welcome(u, a) ||
 	    add_stream(u, s, a, s->next_seq, arrival_ns) != BEGUN)
 		return;
+	stats_rx_resume(p->stream->rx, s->next_seq);
+	if (p->stream->omitted != NULL)
+		stats_rx_resume(p->stream->omitted, s->next_seq);
 	stream_note(p->stream,
 		    "goes on after %.0f s of silence; this counts what came "
 		    "since and what is missing of the time between",

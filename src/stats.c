@@ -79,6 +79,7 @@ struct stats_rx { /* NOLINT(clang-analyzer-optin.performance.Padding) */
 
 	/* What only gaps need. */
 	_Alignas(LINE_BYTES) uint64_t base;
+	bool resumed;     /* numbers below it are those of another ledger */
 	int64_t first_ns; /* arrival of the first one */
 	uint64_t settled; /* no number below is open; lags while none misses */
 	uint64_t run;     /* lost numbers in one row right below settled */
@@ -418,6 +419,10 @@ static bool in_window(const struct stats_rx *rx, uint64_t number)
 /* A number below next: true when it was waited for. */
 static bool fill(struct stats_rx *rx, uint64_t number)
 {
+	if (number < rx->base && rx->resumed) {
+		counter_add(&rx->too_late, 1);
+		return false;
+	}
 	if (number < rx->base) {
 		rx->base = number;
 		if (in_window(rx, number))
@@ -445,7 +450,7 @@ static bool fill(struct stats_rx *rx, uint64_t number)
 /* Until a number came the base can still move down as if it were asked for. */
 static bool starts_below(struct stats_rx *rx, uint64_t number)
 {
-	if (number >= rx->base || rx->next != rx->base)
+	if (rx->resumed || number >= rx->base || rx->next != rx->base)
 		return false;
 	rx->base = number;
 	rx->next = number;
@@ -459,6 +464,12 @@ void stats_rx_start(struct stats_rx *rx, int64_t base)
 	rx->base = (uint64_t)base;
 	rx->next = rx->base;
 	rx->settled = rx->base;
+}
+
+void stats_rx_resume(struct stats_rx *rx, int64_t base)
+{
+	stats_rx_start(rx, base);
+	rx->resumed = true;
 }
 
 struct stats_rx *stats_rx_new(int64_t base, int64_t late_after_ns)
@@ -525,7 +536,7 @@ void stats_rx_from_zero(struct stats_rx *rx)
 {
 	uint64_t base = rx->base;
 
-	if (starts_below(rx, 0) || base == 0)
+	if (starts_below(rx, 0) || base == 0 || rx->resumed)
 		return;
 
 	uint64_t behind = lost_from(rx, base);

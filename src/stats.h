@@ -112,6 +112,9 @@ void stats_rx_add(struct stats_rx *rx, int64_t seq, uint32_t bytes,
 		  int64_t sent_ns, int64_t arrival_ns);
 /* The first number is base after all; before anything came. */
 void stats_rx_start(struct stats_rx *rx, int64_t base);
+/* The same of a ledger that goes on where another one ended: what is below base
+ * was received or lost there, and is too late here. */
+void stats_rx_resume(struct stats_rx *rx, int64_t base);
 /* The sender turns out to begin at number 0: with a base of 1, number 0 is
  * missing, and is lost at once unless it came. */
 void stats_rx_from_zero(struct stats_rx *rx);

@@ -303,6 +303,29 @@ START_TEST(a_test_that_goes_on_counts_at_once)
 }
 END_TEST
 
+/* What comes after a silence and belongs before it is counted there. */
+START_TEST(late_ones_of_an_earlier_part_are_too_late)
+{
+	static const struct step steps[] = {
+		{ 0, 0, 0, 0, 0 },           { 10, 1, 10, 0, 0 },
+		{ 20, 8, 20, 0, 0 },         { 30030, NOTHING, 0, 0, 0 },
+		{ 30050, NOTHING, 0, 0, 0 }, { 31000, -12, 1000, 0, 0 },
+		{ 31010, 4, 15, 0, 0 },      { 31020, 1, 10, 0, 0 },
+		{ 31030, 10, 25, 0, 0 },     { 31111, NOTHING, 0, 0, 0 },
+	};
+
+	SERVE(0, steps);
+	ck_assert_int_eq(world.streams, 2);
+	expect_counted(0, 3, 6);
+	/* 9 to 11 */
+	expect_counted(1, 1, 2);
+	ck_assert_uint_eq(world.shown[1].counted.too_late, 2);
+	expect_report(12, 8);
+	/* it was over long ago, but not before this part began */
+	ck_assert_int_eq(world.shown[1].seconds_ms, 0);
+}
+END_TEST
+
 static Suite *server_udp_suite(void)
 {
 	Suite *s = suite_create("server_udp");
@@ -313,6 +336,7 @@ static Suite *server_udp_suite(void)
 	tcase_add_test(tests, all_that_counts_may_be_lost);
 	tcase_add_test(tests, the_first_datagram_may_count);
 	tcase_add_test(tests, a_test_that_goes_on_counts_at_once);
+	tcase_add_test(tests, late_ones_of_an_earlier_part_are_too_late);
 	suite_add_tcase(s, tests);
 	return s;
 }

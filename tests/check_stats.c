@@ -1181,6 +1181,30 @@ START_TEST(starts_at_a_number_told_later)
 }
 END_TEST
 
+/* A ledger that goes on where another one ended, which has counted all below:
+ * what comes of that is too late, first or not. */
+START_TEST(counts_nothing_of_an_earlier_ledger)
+{
+	struct stats_rx *rx = new_rx(0, LATE_NS);
+
+	stats_rx_resume(rx, 1000);
+	add(rx, 5, 0);
+	ck_assert_uint_eq(snap(rx).packets, 0);
+	ck_assert_uint_eq(snap(rx).too_late, 1);
+	ck_assert(!stats_rx_missing(rx, 1000));
+	add(rx, 1001, 0);
+	add(rx, 999, MS);
+	add(rx, 5, MS);
+	stats_rx_from_zero(rx);
+	ck_assert_uint_eq(snap(rx).too_late, 3);
+	ck_assert_uint_eq(snap(rx).duplicate, 0);
+	stats_rx_end(rx, 1003);
+	ck_assert_uint_eq(snap(rx).packets, 1);
+	ck_assert_uint_eq(snap(rx).lost, 2);
+	stats_rx_free(rx);
+}
+END_TEST
+
 /* It turns out that number 0, which never came, was the first. */
 START_TEST(starts_at_zero_after_all)
 {
@@ -1562,6 +1586,7 @@ static void add_delay_tests(TCase *tc)
 	tcase_add_test(tc, joined_rows_keep_the_longer_gap);
 	tcase_add_test(tc, counts_what_the_socket_dropped);
 	tcase_add_test(tc, starts_at_a_number_told_later);
+	tcase_add_test(tc, counts_nothing_of_an_earlier_ledger);
 	tcase_add_test(tc, starts_at_zero_after_all);
 	tcase_add_loop_test(tc, counts_number_0_once_it_is_the_first, 0,
 			    COUNT(zero_rows));
