@@ -326,6 +326,23 @@ START_TEST(late_ones_of_an_earlier_part_are_too_late)
 }
 END_TEST
 
+/* A datagram of a test that nobody served, then the first of another one. */
+START_TEST(a_stray_datagram_is_no_test)
+{
+	static const struct step steps[] = {
+		{ 0, 100, 0, 0, 0 },    { 500, 0, 500, 0, 0 },
+		{ 510, 1, 510, 0, 0 },  { 520, 2, 520, 0, 0 },
+		{ 530, -3, 530, 0, 0 }, { 640, NOTHING, 0, 0, 0 },
+	};
+
+	SERVE(0, steps);
+	ck_assert_int_eq(world.streams, 1);
+	expect_counted(0, 3, 0);
+	expect_report(3, 0);
+	ck_assert_int_eq(world.shown[0].seconds_ms, 30);
+}
+END_TEST
+
 static Suite *server_udp_suite(void)
 {
 	Suite *s = suite_create("server_udp");
@@ -337,6 +354,7 @@ static Suite *server_udp_suite(void)
 	tcase_add_test(tests, the_first_datagram_may_count);
 	tcase_add_test(tests, a_test_that_goes_on_counts_at_once);
 	tcase_add_test(tests, late_ones_of_an_earlier_part_are_too_late);
+	tcase_add_test(tests, a_stray_datagram_is_no_test);
 	suite_add_tcase(s, tests);
 	return s;
 }
