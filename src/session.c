@@ -133,7 +133,8 @@ bool session_opens(const uint8_t *p, size_t n)
 	struct wire_udp h;
 
 	return wire_udp_stamped(p, n) && wire_udp_layout(p, n, &layout) == 0 &&
-	       wire_udp_decode(p, n, layout, &h) == 0 && h.seq >= 0;
+	       wire_udp_decode(p, n, layout, &h) == 0 && h.seq >= 0 &&
+	       h.seq < INT64_MAX;
 }
 
 /* Where the client header stands, and whether this layout has one. */
@@ -248,7 +249,7 @@ static enum session_verdict see_open(struct session *s, int64_t arrival_ns,
 		s->base = 0;
 	s->last_ns = arrival_ns;
 	s->datagrams++;
-	if (h->seq >= s->next_seq && h->seq < INT64_MAX) {
+	if (h->seq >= s->next_seq) {
 		s->next_seq = h->seq + 1;
 		s->last_sent_ns = h->sent_ns;
 	}
@@ -327,11 +328,13 @@ static int64_t distance(int64_t a, int64_t b)
  * A number of 32 bits close to next, the one expected.  Below 2^31 a negative
  * one is the end marker; beyond, the sender's counter has wrapped, and both
  * what it may mean as a number and as the marker's are modulo 2^32: the nearer
- * one is meant.
+ * one is meant.  No such counter comes near 2^63; but a next of 64 bits may,
+ * of a sender whose kind was mistaken at first.
  */
 static int64_t lengthen(int64_t seq, int64_t next)
 {
-	if (next < INT32_MAX - (int64_t)STATS_WINDOW)
+	if (next < INT32_MAX - (int64_t)STATS_WINDOW ||
+	    next > INT64_MAX - UINT32_MAX)
 		return seq;
 
 	int64_t number = next + (int32_t)((uint32_t)seq - (uint32_t)next);
@@ -355,6 +358,9 @@ enum session_verdict session_see(struct session *s, const uint8_t *p, size_t n,
 		return SESSION_IGNORE;
 	if (has_short_numbers(s->layout))
 		h->seq = lengthen(h->seq, s->next_seq);
+	/* so that the one behind it is a number too, as is the total */
+	if (h->seq == INT64_MAX)
+		return SESSION_IGNORE;
 	switch (s->phase) {
 	case SESSION_OPEN:
 		add_transit(&s->transit, wall_ns - h->sent_ns);

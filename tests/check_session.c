@@ -1875,6 +1875,49 @@ START_TEST(numbers_of_64_bits_stay)
 }
 END_TEST
 
+/* Of the largest number the next one is none. */
+START_TEST(largest_number_is_ignored)
+{
+	struct course c = { .kind = OURS, .bytes = BYTES };
+
+	build(&c, INT64_MAX, 0);
+	ck_assert(!session_opens(c.buf, BYTES));
+	build(&c, INT64_MAX - 1, 0);
+	ck_assert(session_opens(c.buf, BYTES));
+	open_with(&c, OURS, 0);
+	data(&c, 0, 0, 0);
+	ck_assert_int_eq(see(&c, INT64_MAX, MS, MS), SESSION_IGNORE);
+	ck_assert_int_eq(c.s.next_seq, 1);
+	data(&c, INT64_MAX - 1, MS, MS);
+	ck_assert_int_eq(c.s.next_seq, INT64_MAX);
+	ck_assert_int_eq(see(&c, INT64_MAX, MS, MS), SESSION_IGNORE);
+}
+END_TEST
+
+/* The kind is told by the second datagram only, and its numbers are shorter
+ * than that of the first: there is no sense in it, and no harm. */
+START_TEST(numbers_of_32_bits_follow_none_of_64)
+{
+	static const int64_t numbers[] = {
+		0, 5, INT32_MAX, -1, -5, -INT32_MAX
+	};
+
+	for (int i = 0; i < COUNT(numbers); i++) {
+		struct course c = { .kind = MODERN, .bytes = 30 };
+
+		build(&c, INT64_MAX - 2, 0);
+		session_begin(&c.s, c.buf, c.bytes, ARRIVED);
+		ck_assert_int_eq(see_built(&c, 0), SESSION_DATA);
+		ck_assert_int_eq(c.s.next_seq, INT64_MAX - 1);
+		c.kind = OLD;
+		c.bytes = BYTES;
+		(void)see(&c, numbers[i], 0, MS);
+		ck_assert_int_eq(c.s.layout, WIRE_LEGACY);
+		ck_assert_int_eq(c.h.seq, numbers[i]);
+	}
+}
+END_TEST
+
 static void add_table_tests(TCase *tc)
 {
 	tcase_add_test(tc, key_is_address_and_port);
@@ -1948,6 +1991,8 @@ static void add_number_tests(TCase *tc)
 	tcase_add_loop_test(tc, markers_of_32_bits_end_long_tests, 0, n);
 	tcase_add_test(tc, long_test_ends_and_begins_anew);
 	tcase_add_test(tc, numbers_of_64_bits_stay);
+	tcase_add_test(tc, largest_number_is_ignored);
+	tcase_add_test(tc, numbers_of_32_bits_follow_none_of_64);
 }
 
 static void add_case(Suite *s, const char *name, void (*fill)(TCase *))
