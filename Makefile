@@ -44,6 +44,12 @@ NEEDS_check_sock = clock log platform/$(PLATFORM)
 NEEDS_check_stream = clock log sock platform/$(PLATFORM)
 NEEDS_check_server_udp = sock stream platform/$(PLATFORM)
 RELAY = $(BUILD)/tests/relay
+FUZZ_TARGETS := $(filter-out seeds,$(patsubst tests/fuzz/%.c,%,$(sort \
+	$(wildcard tests/fuzz/*.c))))
+FUZZ_BINS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/%)
+FUZZ_SEEDS = $(BUILD)/tests/fuzz/seeds
+NEEDS_fuzz_session = server_udp sock stream platform/$(PLATFORM)
+LINK_fuzz_session = -Wl,--wrap=stream_thread -Wl,--wrap=pthread_join
 E2E := $(sort $(wildcard tests/e2e/[0-9]*))
 LINT := $(sort $(wildcard tests/lint/[0-9]*))
 
@@ -78,6 +84,13 @@ $(BUILD)/tests/check_%: $(BUILD)/tests/check_%.o \
 	$(LINK) -o $@ $(sort $^) $$(pkg-config --libs check) $(OUR_LDLIBS) \
 		$(LDLIBS)
 
+$(BUILD)/tests/fuzz/%.o: EXTRA_CFLAGS = -Isrc
+$(FUZZ_BINS): $(BUILD)/tests/fuzz/%: $(BUILD)/tests/fuzz/%.o $(PURE_OBJECTS) \
+		$$(addsuffix .o,$$(addprefix $(BUILD)/src/,$$(NEEDS_fuzz_$$*)))
+	$(LINK) -fsanitize=fuzzer $(LINK_fuzz_$*) -o $@ $^ $(OUR_LDLIBS) $(LDLIBS)
+$(FUZZ_SEEDS): $(FUZZ_SEEDS).o $(PURE_OBJECTS)
+	$(LINK) -o $@ $^ $(OUR_LDLIBS) $(LDLIBS)
+
 # A tool of the tests, not under test: no sanitizer, whose signals come late.
 $(RELAY): tests/relay.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -96,6 +109,11 @@ ASAN = BUILD=build/asan BIN=build/asan/iperf WERROR=1 CFLAGS='-O1 -g \
 	-fno-omit-frame-pointer'
 TSAN = BUILD=build/tsan BIN=build/tsan/iperf WERROR=1 \
 	CFLAGS='-O1 -g -fsanitize=thread'
+# libFuzzer comes with clang.
+FUZZ = BUILD=build/fuzz WERROR=1 CC=clang CFLAGS='-O1 -g \
+	-fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow \
+	-fno-sanitize-recover=undefined,float-cast-overflow \
+	-fno-omit-frame-pointer'
 
 check:
 	@tests/deps
@@ -116,6 +134,9 @@ check-portable:
 	@tests/deps
 	@$(MAKE) --no-print-directory BUILD=build/portable BIN=build/portable/iperf WERROR=1 \
 		PORTABLE=1 run-unit-e2e
+fuzz:
+	@tests/deps fuzz
+	@$(MAKE) --no-print-directory $(FUZZ) run-fuzz
 # Figures beside other programs; takes minutes and wants a quiet machine.
 bench:
 	@tests/deps
@@ -132,6 +153,8 @@ run-e2e: $(BIN) $(RELAY)
 	@$(TEST_ENV) tests/run $(E2E)
 run-unit-e2e: $(BIN) $(UNIT_BINS) $(RELAY)
 	@$(TEST_ENV) tests/run $(UNIT_BINS) $(E2E)
+run-fuzz: $(FUZZ_BINS) $(FUZZ_SEEDS)
+	@$(TEST_ENV) tests/fuzz/run $(FUZZ_SEEDS) $(FUZZ_BINS)
 run-bench: $(BIN)
 	@$(TEST_ENV) tests/bench
 
@@ -155,6 +178,7 @@ help:
 	@echo 'check-asan     both under address and undefined sanitizer'
 	@echo 'check-tsan     both under thread sanitizer'
 	@echo 'check-portable both with the code that needs POSIX only'
+	@echo 'fuzz           FUZZ_SECONDS (20) of random input to each decoder'
 	@echo 'bench          gaps and throughput beside other programs (as root)'
 	@echo 'analyze        gcc -fanalyzer, clang-tidy, cppcheck'
 	@echo 'lint           layout, man page, headers, include direction'
@@ -162,8 +186,9 @@ help:
 
 FORCE:
 .PHONY: all install check check-unit check-e2e check-asan check-tsan \
-	check-portable bench lint run-all run-unit run-e2e run-unit-e2e \
-	run-bench analyze demo clean help FORCE
+	check-portable fuzz bench lint run-all run-unit run-e2e run-unit-e2e \
+	run-fuzz run-bench analyze demo clean help FORCE
 .SECONDARY:
 
--include $(OBJECTS:.o=.d) $(UNITS:%=$(BUILD)/tests/%.d)
+-include $(OBJECTS:.o=.d) $(UNITS:%=$(BUILD)/tests/%.d) \
+	$(FUZZ_BINS:=.d) $(FUZZ_SEEDS).d

@@ -85,7 +85,7 @@ bool udp_prepare(int fd, int family, int64_t limit_ns)
 static size_t build(uint8_t *buf, const struct step *step)
 {
 	struct wire_udp h = { step->seq, WALL_NS + step->sent_ms * MS };
-	struct wire_client c = { .flags = wire_flags(true),
+	struct wire_client c = { .flags = wire_flags(true, false),
 				 .threads = 1,
 				 .has_ext = true,
 				 .omit_10ms = world.omit_10ms,
