@@ -69,8 +69,9 @@ int64_t clock_wall_ns(void)
 	return world.now_ns - START_NS + WALL_NS;
 }
 
-void log_error(const char *format, ...)
+void log_stranger(int64_t now_ns, const char *format, ...)
 {
+	(void)now_ns;
 	ck_abort_msg("%s", format);
 }
 

@@ -75,8 +75,9 @@ int64_t clock_wall_ns(void)
 }
 
 /* It has nothing to complain of, as long as there is memory. */
-void log_error(const char *format, ...)
+void log_stranger(int64_t now_ns, const char *format, ...)
 {
+	(void)now_ns;
 	(void)format;
 	abort();
 }
