@@ -5,12 +5,18 @@
 
 /* A sleep may wake this late; from here on the wait spins.  Where the host
  * wakes later than that, as an idle virtual machine does, the margin of the
- * thread follows, and comes back slowly. */
+ * thread follows, and comes back slowly.  Where others want the CPU it does
+ * not: who spins more is given less, and would wake later still. */
 #define SPIN_NS 60000
 #define SPIN_MAX_NS 2000000
 #define SPIN_DECAY 4096
+/* Two looks of a spin lie apart by this much only if another ran between. */
+#define PUSHED_NS 300000
+/* For so long the margin stays where it was at first. */
+#define CROWDED_NS (10 * CLOCK_SECOND_NS)
 
 static _Thread_local int64_t spin_ns = SPIN_NS;
+static _Thread_local int64_t crowded_ns; /* until then */
 
 static int64_t read_ns(clockid_t id)
 {
@@ -46,12 +52,26 @@ void clock_sleep_until(int64_t due_ns)
 }
 
 /* A sleep ended so late, 0: there was none. */
-static void learn(int64_t late_ns)
+static void learn(int64_t late_ns, int64_t now_ns)
 {
-	if (late_ns > spin_ns)
+	if (now_ns < crowded_ns)
+		spin_ns = SPIN_NS;
+	else if (late_ns > spin_ns)
 		spin_ns = late_ns < SPIN_MAX_NS / 2 ? 2 * late_ns : SPIN_MAX_NS;
 	else if (spin_ns > SPIN_NS)
 		spin_ns -= spin_ns / SPIN_DECAY;
+}
+
+static int64_t spin_until(int64_t now_ns, int64_t due_ns)
+{
+	while (now_ns < due_ns) {
+		int64_t before_ns = now_ns;
+
+		now_ns = clock_ns();
+		if (now_ns - before_ns > PUSHED_NS)
+			crowded_ns = now_ns + CROWDED_NS;
+	}
+	return now_ns;
 }
 
 int64_t clock_wait_until(int64_t due_ns, bool precise)
@@ -65,10 +85,10 @@ int64_t clock_wait_until(int64_t due_ns, bool precise)
 		now_ns = clock_ns();
 		late_ns = now_ns - (due_ns - margin_ns);
 	}
-	if (precise)
-		learn(late_ns);
-	while (precise && now_ns < due_ns)
-		now_ns = clock_ns();
+	if (precise) {
+		learn(late_ns, now_ns);
+		now_ns = spin_until(now_ns, due_ns);
+	}
 	return now_ns;
 }
 

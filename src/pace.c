@@ -1,11 +1,10 @@
 #include "pace.h"
 
 #include <assert.h>
-#include <stdbool.h>
 
 #define NSEC_PER_SEC 1000000000
 
-/* A sender that catches up may fall this far behind its half gaps before
+/* A sender that catches up may fall this far behind its shortened gaps before
  * they start anew: long enough for a batch, and at twice the rate no more
  * datagrams than one burst. */
 #define CATCH_UP_SLACK_NS (PACE_BURST_NS / 2)
@@ -23,36 +22,45 @@ void pace_init(struct pace *p, uint64_t per_s, uint64_t units, int64_t now_ns)
 }
 
 /* Is the next datagram later than a burst may make good? */
-static bool behind(const struct pace *p, int64_t now_ns)
+bool pace_is_behind(const struct pace *p, int64_t now_ns)
 {
-	return now_ns - p->due_ns > PACE_BURST_NS;
+	return p->per_s > 0 && now_ns - p->due_ns > PACE_BURST_NS;
 }
 
-static int64_t half_gap_after_last(const struct pace *p)
+/* When the next one may follow the last in a catch-up. */
+static int64_t part_of_gap_after_last(const struct pace *p, int64_t now_ns)
 {
-	return p->last_ns + p->gap_ns / 2;
+	int64_t lag_ns = now_ns - p->due_ns;
+	int64_t speed = 2;
+
+	if (lag_ns > PACE_EIGHTFOLD_NS)
+		speed = 8;
+	else if (lag_ns > PACE_FOURFOLD_NS)
+		speed = 4;
+	return p->last_ns + p->gap_ns / speed;
 }
 
 int64_t pace_wait(const struct pace *p, int64_t now_ns)
 {
 	if (p->per_s == 0)
 		return 0;
-	int64_t from_ns =
-		behind(p, now_ns) ? half_gap_after_last(p) : p->due_ns;
+	int64_t from_ns = pace_is_behind(p, now_ns)
+				  ? part_of_gap_after_last(p, now_ns)
+				  : p->due_ns;
 	return from_ns > now_ns ? from_ns - now_ns : 0;
 }
 
 /*
- * While behind, half gaps are counted from each other and not from now_ns:
+ * While behind, these are counted from each other and not from now_ns:
  * counted from now_ns, a batch would end after one datagram, and a sender that
  * needs batches to keep its rate could never catch up.
  */
 static void note_departure(struct pace *p, int64_t now_ns)
 {
-	int64_t half_ns = half_gap_after_last(p);
+	int64_t from_ns = part_of_gap_after_last(p, now_ns);
 
-	if (behind(p, now_ns) && now_ns - half_ns <= CATCH_UP_SLACK_NS)
-		p->last_ns = half_ns;
+	if (pace_is_behind(p, now_ns) && now_ns - from_ns <= CATCH_UP_SLACK_NS)
+		p->last_ns = from_ns;
 	else
 		p->last_ns = now_ns;
 }

@@ -6,12 +6,17 @@
 #ifndef PACE_H
 #define PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Lateness up to this is made good at once, as a bounded burst. */
 #define PACE_BURST_NS 1000000
-/* Lateness beyond it is made good at twice the rate; what is older than
- * this is given up, and the grid moves on. */
+/* Lateness beyond it is made good at twice the rate, from here on at four and at
+ * eight times: a thread that gets a share of a CPU alone would fall behind for
+ * good.  What is older than PACE_MAX_LAG_NS is given up, and the grid moves
+ * on. */
+#define PACE_FOURFOLD_NS 15000000
+#define PACE_EIGHTFOLD_NS 40000000
 #define PACE_MAX_LAG_NS 1000000000
 
 struct pace {
@@ -21,7 +26,7 @@ struct pace {
 	uint64_t rem;       /* what gap_ns leaves over, in 1/per_s ns */
 	uint64_t acc;       /* remainder carried so far, below per_s */
 	int64_t last_ns;    /* when the last one left, or could have left
-			     * after half a gap in a catch-up */
+			     * after its part of a gap in a catch-up */
 	int64_t forgone_ns; /* lag that was given up, in all */
 };
 
@@ -29,6 +34,8 @@ struct pace {
 void pace_init(struct pace *p, uint64_t per_s, uint64_t units, int64_t now_ns);
 /* How long to wait before the next send, in ns; 0: send now. */
 int64_t pace_wait(const struct pace *p, int64_t now_ns);
+/* Is more to be made good than one burst?  Then gaps are not true anyhow. */
+bool pace_is_behind(const struct pace *p, int64_t now_ns);
 /* A datagram left at now_ns: the next one is due a gap later on the grid. */
 void pace_sent(struct pace *p, int64_t now_ns);
 

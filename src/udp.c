@@ -286,7 +286,7 @@ static bool wanted(const struct sender *t)
 }
 
 /* Waits for due_ns in steps, so that a stop is seen. */
-static int64_t wait_due(struct sender *t, int64_t due_ns)
+static int64_t wait_due(struct sender *t, int64_t due_ns, bool precise)
 {
 	int64_t now_ns = clock_ns();
 
@@ -297,7 +297,7 @@ static int64_t wait_due(struct sender *t, int64_t due_ns)
 		now_ns = clock_wait_until(now_ns + LOOK_NS, false);
 		look(t, now_ns);
 	}
-	return clock_wait_until(due_ns, t->s->job.precise);
+	return clock_wait_until(due_ns, precise);
 }
 
 /* Is there room for one more datagram with its whole gap before the end?  So
@@ -333,7 +333,9 @@ static int64_t send_paced(struct sender *t)
 		int64_t wait_ns = pace_wait(&p, now_ns);
 
 		if (wait_ns > 0)
-			now_ns = wait_due(t, now_ns + wait_ns);
+			now_ns = wait_due(t, now_ns + wait_ns,
+					  job->precise &&
+						  !pace_is_behind(&p, now_ns));
 		else
 			look(t, now_ns);
 		if (!wanted(t) || is_over(t, &p, now_ns))
@@ -429,7 +431,7 @@ void udp_send(struct stream *s)
 	int64_t marker_ns = paced ? send_paced(&t) : send_unpaced(&t);
 
 	if (wanted(&t) || s->numbers == t.datagrams)
-		(void)wait_due(&t, marker_ns);
+		(void)wait_due(&t, marker_ns, s->job.precise);
 
 	s->sent_ns = clock_ns();
 	/* as the wire carries it: it tells reports of this test from others */
