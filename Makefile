@@ -141,6 +141,10 @@ fuzz:
 bench:
 	@tests/deps
 	@$(MAKE) --no-print-directory run-bench
+# Servers under changing clients; SOAK_MINUTES says how long.
+soak:
+	@tests/deps
+	@$(MAKE) --no-print-directory run-soak
 lint:
 	@tests/deps
 	@$(TEST_ENV) tests/run $(LINT)
@@ -157,6 +161,8 @@ run-fuzz: $(FUZZ_BINS) $(FUZZ_SEEDS)
 	@$(TEST_ENV) tests/fuzz/run $(FUZZ_SEEDS) $(FUZZ_BINS)
 run-bench: $(BIN)
 	@$(TEST_ENV) tests/bench
+run-soak: $(BIN)
+	@$(TEST_ENV) tests/soak
 
 analyze:
 	@$(TEST_ENV) tests/analyze $(sort $(SOURCES) src/platform/posix.c) \
@@ -180,14 +186,15 @@ help:
 	@echo 'check-portable both with the code that needs POSIX only'
 	@echo 'fuzz           FUZZ_SECONDS (20) of random input to each decoder'
 	@echo 'bench          gaps and throughput beside other programs (as root)'
+	@echo 'soak           10 minutes of changing clients: do servers keep their size?'
 	@echo 'analyze        gcc -fanalyzer, clang-tidy, cppcheck'
 	@echo 'lint           layout, man page, headers, include direction'
 	@echo 'clean          removes what was built'
 
 FORCE:
 .PHONY: all install check check-unit check-e2e check-asan check-tsan \
-	check-portable fuzz bench lint run-all run-unit run-e2e run-unit-e2e \
-	run-fuzz run-bench analyze demo clean help FORCE
+	check-portable fuzz bench soak lint run-all run-unit run-e2e \
+	run-unit-e2e run-fuzz run-bench run-soak analyze demo clean help FORCE
 .SECONDARY:
 
 -include $(OBJECTS:.o=.d) $(UNITS:%=$(BUILD)/tests/%.d) \

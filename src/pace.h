@@ -11,9 +11,9 @@
 
 /* Lateness up to this is made good at once, as a bounded burst. */
 #define PACE_BURST_NS 1000000
-/* Lateness beyond it is made good at twice the rate, from here on at four and at
- * eight times: a thread that gets a share of a CPU alone would fall behind for
- * good.  What is older than PACE_MAX_LAG_NS is given up, and the grid moves
+/* Lateness beyond it is made good at twice the rate, from here on at four and
+ * at eight times: a thread that gets a share of a CPU alone would fall behind
+ * for good.  What is older than PACE_MAX_LAG_NS is given up, and the grid moves
  * on. */
 #define PACE_FOURFOLD_NS 15000000
 #define PACE_EIGHTFOLD_NS 40000000
