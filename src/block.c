@@ -186,16 +186,22 @@ static size_t wanting(const uint8_t *p, size_t n, uint32_t magic)
 	return length > n ? length - n : 0;
 }
 
-size_t block_hello_encode(uint8_t *p, uint64_t nonce)
+size_t block_hello_encode(uint8_t *p, uint64_t nonce, uint64_t cookie)
 {
+	put(p + HEAD_BYTES, cookie, FIELD_BYTES);
 	return seal(p, MAGIC_HELLO, BLOCK_HELLO_BYTES, nonce);
 }
 
-int block_hello_decode(const uint8_t *p, size_t n, uint64_t *nonce)
+int block_hello_decode(const uint8_t *p, size_t n, uint64_t *nonce,
+		       uint64_t *cookie)
 {
-	if (whole(p, n, MAGIC_HELLO) == 0)
+	size_t length = whole(p, n, MAGIC_HELLO);
+
+	if (length == 0)
 		return -EINVAL;
 	*nonce = get(p + 8, 8);
+	*cookie = length >= BLOCK_HELLO_BYTES ? get(p + HEAD_BYTES, FIELD_BYTES)
+					      : 0;
 	return 0;
 }
 

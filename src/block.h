@@ -26,7 +26,7 @@
 #include "policy.h"
 
 #define BLOCK_VERSION 1
-#define BLOCK_HELLO_BYTES 20
+#define BLOCK_HELLO_BYTES 28
 #define BLOCK_REFUSAL_BYTES 36
 #define BLOCK_RESULT_BYTES 276
 /* No version is longer: the room of who reads one. */
@@ -76,10 +76,13 @@ struct block_result {
 	int64_t cpu_system_ns;
 };
 
-/* Writes BLOCK_HELLO_BYTES; returns how many. */
-size_t block_hello_encode(uint8_t *p, uint64_t nonce);
-/* 0, or -EINVAL when these bytes are no hello. */
-int block_hello_decode(const uint8_t *p, size_t n, uint64_t *nonce);
+/* Writes BLOCK_HELLO_BYTES; returns how many.  cookie: what the server wants to
+ * see again before it sends more. */
+size_t block_hello_encode(uint8_t *p, uint64_t nonce, uint64_t cookie);
+/* 0, or -EINVAL when these bytes are no hello.  A shorter one of an earlier
+ * version has no cookie: 0. */
+int block_hello_decode(const uint8_t *p, size_t n, uint64_t *nonce,
+		       uint64_t *cookie);
 /* Writes BLOCK_REFUSAL_BYTES; returns how many. */
 size_t block_refusal_encode(uint8_t *p, const struct policy_refusal *r,
 			    uint64_t nonce);

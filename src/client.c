@@ -13,6 +13,7 @@
 #include "platform/platform.h"
 #include "report.h"
 #include "server_tcp.h"
+#include "server_udp.h"
 #include "tcp.h"
 #include "udp.h"
 #include "wire.h"
@@ -34,6 +35,9 @@
 #define BACK_NS (3 * CLOCK_SECOND_NS)
 /* One that ends so much sooner than asked was broken off. */
 #define EARLY_NS (CLOCK_SECOND_NS / 2)
+/* A server that is to send over UDP is asked so often, at first and later. */
+#define ASK_NS (20 * CLOCK_MS_NS)
+#define ASK_MAX_NS (100 * CLOCK_MS_NS)
 /* iperf 2 default for multicast */
 #define MULTICAST_TTL 1
 
@@ -45,6 +49,17 @@ struct run {
 	int64_t begin_ns;
 	bool asks;     /* receives, and has to ask the server for it */
 	bool given_up; /* its thread does nothing */
+};
+
+/* A UDP socket that the server sends to, and who receives there. */
+struct inbound {
+	struct server_udp *udp;
+	int fd;
+	bool owns_fd;
+	bool stopped;
+	bool asks;       /* the server has to be asked */
+	int64_t ask_ns;  /* when next */
+	int64_t step_ns; /* how long after the last */
 };
 
 struct client {
@@ -64,8 +79,13 @@ struct client {
 				 yet */
 	uint32_t n_runs;
 	uint32_t made;           /* runs with those that were given up again */
-	int back_fd;             /* listens with -d and -r */
+	int back_fd;             /* listens with -d and -r, TCP */
 	struct server_tcp *back; /* receives there */
+	struct inbound *inbound; /* UDP */
+	uint32_t n_inbound;
+	int64_t begin_ns; /* when the streams began */
+	uint8_t *request; /* to be sent to */
+	size_t request_bytes;
 };
 
 static void *run_stream(void *arg)
@@ -155,9 +175,12 @@ static void add_mode(const struct client *c, struct wire_client *h)
 	const struct plan *p = &c->plan;
 
 	if (p->reverse) {
-		h->flags |= WIRE_V2;
+		h->flags |= WIRE_V2 | (c->o->udp ? WIRE_UDPT : 0);
 		h->upper |= p->forward ? WIRE_UPPER_FULL_DUPLEX
 				       : WIRE_UPPER_REVERSE;
+		/* both directions have the socket: no report finds its way */
+		if (c->o->udp && p->forward)
+			h->upper |= WIRE_UPPER_NO_FIN;
 	}
 	if (p->back == PLAN_NO_BACK)
 		return;
@@ -192,14 +215,6 @@ static struct wire_client make_header(const struct client *c)
 	return h;
 }
 
-/* Spinning for true gaps is for fewer threads than there are CPUs. */
-static bool may_spin(uint32_t streams)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return cpus > 0 && streams < (unsigned long)cpus;
-}
-
 static void give_job(struct client *c, struct stream *s)
 {
 	const struct options *o = c->o;
@@ -210,8 +225,9 @@ static void give_job(struct client *c, struct stream *s)
 		.rate = o->rate,
 		.len_bytes = c->len_bytes,
 		.len_asked = o->len_bytes > 0,
-		.precise = may_spin(c->streams),
+		.precise = clock_may_spin(c->streams),
 		.multicast = sock_is_multicast(&c->peer),
+		.layout = WIRE_MODERN,
 		.header = make_header(c),
 	};
 	s->omit_ns = o->omit_ns;
@@ -259,12 +275,49 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 	return s;
 }
 
+/* How many streams of ours a connection has: what comes over UDP has others. */
+static unsigned streams_each(const struct client *c)
+{
+	return c->o->udp ? c->plan.forward : plan_streams(&c->plan);
+}
+
+/* What the server sends to the socket is received there. */
+static enum client_status add_inbound(struct client *c, int fd, bool owns_fd,
+				      bool quiet)
+{
+	struct inbound *in = &c->inbound[c->n_inbound];
+	const struct server_udp_only only = {
+		.peer = c->peer,
+		.streams = c->streams,
+		.quiet = quiet,
+		.mode = c->plan.reverse ? "reverse" : NULL,
+	};
+
+	if (c->o->window_bytes == 0)
+		sock_raise_receive(fd, SOCK_RECEIVE_BYTES);
+	*in = (struct inbound){
+		.fd = fd,
+		.owns_fd = owns_fd,
+		.asks = quiet && !c->plan.forward,
+		.step_ns = ASK_NS,
+		.udp = server_udp_start(fd, c->peer.ss.ss_family, c->o,
+					c->report, &only),
+	};
+	if (in->udp == NULL) {
+		if (owns_fd)
+			close(fd);
+		return local_failed("receiver", -ENOMEM);
+	}
+	c->n_inbound++;
+	return CLIENT_OK;
+}
+
 /* The streams over connection number i, of which the first takes it over. */
 static enum client_status add_streams(struct client *c, uint32_t i, int fd,
 				      int64_t connect_ns)
 {
 	struct stream *s = new_stream(c, fd, true, !c->plan.forward);
-	bool whole = s != NULL && (plan_streams(&c->plan) == 1 ||
+	bool whole = s != NULL && (streams_each(c) == 1 ||
 				   new_stream(c, fd, false, true) != NULL);
 
 	if (whole) {
@@ -347,7 +400,12 @@ static enum client_status connect_stream(struct client *c, uint32_t i)
 		close(fd);
 		return connect_failed(c, rc);
 	}
-	return add_streams(c, i, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
+	if (c->o->udp && !c->plan.forward)
+		return add_inbound(c, fd, true, true);
+	status = add_streams(c, i, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
+	if (status == CLIENT_OK && c->o->udp && c->plan.reverse)
+		status = add_inbound(c, fd, false, true);
+	return status;
 }
 
 /* A name is looked up for IPv4 unless it has IPv6 only or -V asks for that,
@@ -400,7 +458,7 @@ static enum client_status resolve(struct client *c)
  * told to do nothing. */
 static void give_up_last(struct client *c, uint32_t started)
 {
-	for (unsigned i = plan_streams(&c->plan); i > 0; i--) {
+	for (unsigned i = streams_each(c); i > 0; i--) {
 		struct run *run = &c->runs[--c->n_runs];
 
 		run->given_up = true;
@@ -457,7 +515,15 @@ static void start_streams(struct client *c)
 			atomic_store(&s->stop, true);
 		}
 	}
+	c->begin_ns = start_ns;
 	pthread_mutex_unlock(&c->gate);
+}
+
+static void stop_inbound(struct inbound *in)
+{
+	if (!in->stopped)
+		server_udp_stop(in->udp);
+	in->stopped = true;
 }
 
 static void stop_streams(struct client *c)
@@ -468,6 +534,8 @@ static void stop_streams(struct client *c)
 	}
 	if (c->back != NULL)
 		server_tcp_stop(c->back);
+	for (uint32_t i = 0; i < c->n_inbound; i++)
+		stop_inbound(&c->inbound[i]);
 }
 
 /* A second signal: no stream waits for anything any more. */
@@ -485,6 +553,82 @@ static bool all_closed(const struct client *c)
 			return false;
 	}
 	return true;
+}
+
+/* The request to be sent to: a datagram with our header alone, and what its
+ * server wants to see again. */
+static void ask(const struct client *c, const struct inbound *in)
+{
+	struct wire_client header = make_header(c);
+	struct wire_udp h = { .seq = 1, .sent_ns = clock_wall_ns() };
+	uint64_t cookie = server_udp_cookie(in->udp);
+
+	memset(c->request, 0, c->request_bytes);
+	wire_udp_encode(c->request, WIRE_MODERN, &h);
+	(void)wire_client_encode(c->request + WIRE_UDP_BYTES, &header);
+	if (cookie != 0)
+		wire_cookie_encode(c->request, cookie);
+	(void)send(in->fd, c->request, c->request_bytes, MSG_NOSIGNAL);
+}
+
+/* How long what comes to one of these sockets may last, from the begin of the
+ * test on; of -r the other direction comes first. */
+static int64_t inbound_limit(const struct client *c)
+{
+	int64_t each_ns = c->o->time_ns + BEYOND_NS;
+
+	if (c->o->amount_bytes > 0 || c->o->time_ns == 0)
+		return INT64_MAX;
+	return c->plan.back == PLAN_BACK_AFTER ? 2 * each_ns + BACK_NS
+					       : each_ns + BACK_NS;
+}
+
+/* Is there nothing more to come? */
+static bool inbound_is_over(const struct client *c, const struct inbound *in,
+			    int64_t now_ns, int64_t closed_ns)
+{
+	unsigned wanted = c->plan.reverse ? 1 : c->streams;
+	unsigned accepted = server_udp_accepted(in->udp);
+	struct policy_refusal refusal;
+
+	if (server_udp_refused(in->udp, &refusal))
+		return true;
+	if (accepted >= wanted && (c->plan.reverse ? server_udp_idle(in->udp)
+						   : server_udp_quiet(in->udp)))
+		return true;
+	if (now_ns - c->begin_ns > inbound_limit(c))
+		return true;
+	if (accepted > 0)
+		return false;
+	if (c->plan.reverse)
+		return now_ns - c->begin_ns > BEGIN_NS;
+	return closed_ns != 0 && now_ns - closed_ns > BACK_NS;
+}
+
+/* Looks after what comes over UDP; true: something may still come. */
+static bool follow_inbound(struct client *c, int64_t now_ns, int64_t closed_ns)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < c->n_inbound; i++) {
+		struct inbound *in = &c->inbound[i];
+
+		if (in->stopped)
+			continue;
+		if (inbound_is_over(c, in, now_ns, closed_ns)) {
+			stop_inbound(in);
+			continue;
+		}
+		more = true;
+		if (!in->asks || now_ns < in->ask_ns ||
+		    server_udp_accepted(in->udp) > 0)
+			continue;
+		ask(c, in);
+		in->ask_ns = now_ns + in->step_ns;
+		if (in->step_ns < ASK_MAX_NS)
+			in->step_ns += in->step_ns / 4;
+	}
+	return more;
 }
 
 /* Does the server still send, or may it yet, over connections of its own?
@@ -510,15 +654,22 @@ static void follow(struct client *c)
 	for (;;) {
 		int64_t now_ns = clock_ns();
 		int64_t due_ns = report_tick(c->report, now_ns);
-		int64_t look_ns = c->back != NULL ? LOOK_BACK_NS : LOOK_NS;
+		int64_t look_ns = c->back != NULL || c->n_inbound > 0
+					  ? LOOK_BACK_NS
+					  : LOOK_NS;
 		int stops = atomic_load(c->stop);
 
 		if (c->back != NULL && stops == 0)
 			server_tcp_look(c->back, 0);
 		if (closed_ns == 0 && all_closed(c))
 			closed_ns = now_ns;
-		if (report_streams(c->report) == 0 &&
-		    (stops > 0 || !back_is_due(c, now_ns, closed_ns)))
+
+		bool more =
+			stops == 0 && (follow_inbound(c, now_ns, closed_ns) ||
+				       back_is_due(c, now_ns, closed_ns));
+
+		if (report_streams(c->report) == 0 && !more &&
+		    (stops == 0 || stopped_ns != 0))
 			return;
 		if (stops > 0 && stopped_ns == 0) {
 			stopped_ns = now_ns;
@@ -562,7 +713,8 @@ static enum client_status stream_status(const struct client *c,
 		return CLIENT_FAILED;
 	if (s->error != 0)
 		return CLIENT_PEER_GONE;
-	if (s->udp && !s->has_report && !s->job.multicast && s->numbers > 0)
+	if (s->udp && !s->has_report && !s->job.multicast && !s->job.shared &&
+	    s->numbers > 0)
 		return CLIENT_NO_REPORT;
 	if (!s->udp && !s->confirmed)
 		return CLIENT_NO_REPORT;
@@ -575,6 +727,16 @@ static bool is_worse(enum client_status a, enum client_status b)
 	return a != CLIENT_OK && (b == CLIENT_OK || a < b);
 }
 
+static void explain_refusal(const struct client *c,
+			    const struct policy_refusal *r)
+{
+	char why[POLICY_TEXT_BYTES];
+
+	policy_text(r, why);
+	log_error("%s port %u %s the test: %s", c->o->host,
+		  (unsigned)c->o->port, r->running ? "ended" : "refused", why);
+}
+
 static void explain(const struct client *c, const struct stream *s,
 		    enum client_status status)
 {
@@ -582,11 +744,7 @@ static void explain(const struct client *c, const struct stream *s,
 	unsigned port = c->o->port;
 
 	if (s->refusal.why != POLICY_NONE) {
-		char why[POLICY_TEXT_BYTES];
-
-		policy_text(&s->refusal, why);
-		log_error("%s port %u %s the test: %s", host, port,
-			  s->refusal.running ? "ended" : "refused", why);
+		explain_refusal(c, &s->refusal);
 		return;
 	}
 	switch (status) {
@@ -627,6 +785,36 @@ static void explain(const struct client *c, const struct stream *s,
 	}
 }
 
+/* What was to come, and what became of it. */
+static enum client_status inbound_verdict(const struct client *c)
+{
+	struct policy_refusal refusal;
+	unsigned came = c->back != NULL ? server_tcp_accepted(c->back) : 0;
+
+	for (uint32_t i = 0; i < c->n_inbound; i++) {
+		if (server_udp_refused(c->inbound[i].udp, &refusal)) {
+			explain_refusal(c, &refusal);
+			return CLIENT_NO_PEER;
+		}
+		came += server_udp_accepted(c->inbound[i].udp);
+	}
+	if ((c->back == NULL && c->n_inbound == 0) || came >= c->streams)
+		return CLIENT_OK;
+	if (c->plan.back != PLAN_NO_BACK)
+		log_error("%s did not connect back to port %u: %u of %u "
+			  "streams came",
+			  c->o->host, (unsigned)c->o->listen_port, came,
+			  (unsigned)c->streams);
+	else
+		log_error("%s port %u sent nothing on %u of %u streams: it "
+			  "may be too old for (%s), or it does not send to "
+			  "this address",
+			  c->o->host, (unsigned)c->o->port,
+			  (unsigned)c->streams - came, (unsigned)c->streams,
+			  plan_name(&c->plan));
+	return CLIENT_PEER_GONE;
+}
+
 /* The worst stream decides, and is explained. */
 static enum client_status verdict(const struct client *c)
 {
@@ -647,15 +835,7 @@ static enum client_status verdict(const struct client *c)
 		return CLIENT_INTERRUPTED;
 	if (worst != NULL)
 		explain(c, worst, status);
-	if (status == CLIENT_OK && c->back != NULL &&
-	    server_tcp_accepted(c->back) < c->streams) {
-		log_error("%s did not connect back to port %u: %u of %u "
-			  "streams came",
-			  c->o->host, (unsigned)c->o->listen_port,
-			  server_tcp_accepted(c->back), (unsigned)c->streams);
-		return CLIENT_PEER_GONE;
-	}
-	return status;
+	return status == CLIENT_OK ? inbound_verdict(c) : status;
 }
 
 /* Where the server is to connect back. */
@@ -667,7 +847,7 @@ static enum client_status open_back(struct client *c)
 	const char *why = NULL;
 	int family = c->peer.ss.ss_family == AF_INET6 ? 6 : 4;
 	int rc = sock_resolve(o->bind_host[0] != '\0' ? o->bind_host : NULL,
-			      o->listen_port, family, false, &at, 1, &why);
+			      o->listen_port, family, o->udp, &at, 1, &why);
 
 	if (rc < 0) {
 		log_error("-B: \"%s\": %s", o->bind, why);
@@ -676,12 +856,14 @@ static enum client_status open_back(struct client *c)
 	c->back_fd = sock_open(&at, o, what);
 	if (c->back_fd < 0)
 		return local_failed(what, c->back_fd);
-	rc = sock_listen(c->back_fd, &at, false);
+	rc = sock_listen(c->back_fd, &at, o->udp);
 	if (rc < 0) {
 		log_error("-L: listen on port %u: %s", (unsigned)o->listen_port,
 			  strerror(-rc));
 		return CLIENT_FAILED;
 	}
+	if (o->udp)
+		return add_inbound(c, c->back_fd, false, false);
 	c->back = server_tcp_new(c->back_fd, o, c->report);
 	if (c->back == NULL)
 		return local_failed("-L", -ENOMEM);
@@ -733,11 +915,25 @@ enum client_status client_run(const struct options *o, struct out *outs,
 
 	c.runs = calloc((size_t)c.streams * plan_streams(&c.plan),
 			sizeof(*c.runs));
+	c.inbound = calloc(c.streams, sizeof(*c.inbound));
+	c.request_bytes = o->len_bytes > WIRE_UDP_COOKIE_BYTES
+				  ? o->len_bytes
+				  : OPTIONS_UDP_LEN_V6;
+	c.request = malloc(c.request_bytes);
 	c.report = report_new(o, outs, n_outs);
-	if (c.runs == NULL || c.report == NULL)
+	if (c.runs == NULL || c.inbound == NULL || c.request == NULL ||
+	    c.report == NULL)
 		log_error("no memory for %u streams", (unsigned)c.streams);
 	else
 		status = run(&c);
+	for (uint32_t i = 0; i < c.n_inbound; i++) {
+		stop_inbound(&c.inbound[i]);
+		server_udp_free(c.inbound[i].udp);
+		if (c.inbound[i].owns_fd)
+			close(c.inbound[i].fd);
+	}
+	free(c.inbound);
+	free(c.request);
 	server_tcp_free(c.back);
 	if (c.back_fd >= 0)
 		close(c.back_fd);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A sleep may wake this late; from here on the wait spins.  Where the host
  * wakes later than that, as an idle virtual machine does, the margin of the
@@ -111,4 +112,11 @@ int clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t due_ns)
 	struct timespec ts = to_timespec(due_ns);
 
 	return -pthread_cond_timedwait(cond, lock, &ts);
+}
+
+bool clock_may_spin(unsigned threads)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus > 0 && threads < (unsigned long)cpus;
 }

@@ -23,6 +23,9 @@ void clock_sleep_until(int64_t due_ns);
  * shortly before and spins from there, for gaps true to a few us. */
 int64_t clock_wait_until(int64_t due_ns, bool precise);
 
+/* Spinning is for fewer threads than there are CPUs. */
+bool clock_may_spin(unsigned threads);
+
 /* A condition that waits on the monotonic clock. */
 int clock_cond_init(pthread_cond_t *cond);
 /* Waits until signalled or due_ns; 0 or -ETIMEDOUT. */

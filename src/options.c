@@ -1025,8 +1025,6 @@ static int check_modes(struct parser *p)
 					modes[i]->name, first->name);
 		first = modes[i];
 	}
-	if (first != NULL && o->udp)
-		return complain(p, "%s: not offered with -u", first->name);
 	if (given(p, 'L')->order && !o->dual && !o->tradeoff)
 		return complain(p, "%s: only with -d or -r",
 				given(p, 'L')->name);

@@ -84,21 +84,21 @@ static void time_text(char *buf, size_t size, int64_t wall_ns, bool enhanced)
 		snprintf(buf, size, "%s", day);
 }
 
-/* Both ends, the client first; in a server's report the server.  A sum has
- * many clients' ports: 0. */
+/* Both ends, the one that sends first; in a server's report the server.  A sum
+ * has many of a client's ports: 0. */
 static void ends_text(char *buf, size_t size, const struct record *r)
 {
 	const struct out_conn *c = r->conn;
-	bool local_first = c->client != r->relayed;
-	unsigned client_port = c->client ? c->local_port : c->peer_port;
-	unsigned server_port = c->client ? c->peer_port : c->local_port;
+	bool local_first = !r->receiver;
+	unsigned local_port = r->sum && c->client ? 0 : c->local_port;
+	unsigned peer_port = r->sum && !c->client ? 0 : c->peer_port;
 
-	if (r->sum)
-		client_port = 0;
-	snprintf(buf, size, "%s,%u,%s,%u", local_first ? c->local : c->peer,
-		 r->relayed ? server_port : client_port,
-		 local_first ? c->peer : c->local,
-		 r->relayed ? client_port : server_port);
+	if (local_first)
+		snprintf(buf, size, "%s,%u,%s,%u", c->local, local_port,
+			 c->peer, peer_port);
+	else
+		snprintf(buf, size, "%s,%u,%s,%u", c->peer, peer_port, c->local,
+			 local_port);
 }
 
 /* One decimal as in every version of iperf 2, unless -i or -t need more:

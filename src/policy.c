@@ -78,6 +78,29 @@ bool policy_holds(const struct policy_prefix *p, const struct policy_addr *addr)
 	return differ >> (8 - rest) == 0;
 }
 
+bool policy_is_private(const struct policy_addr *addr)
+{
+	static const char *const prefixes[] = {
+		"127.0.0.0/8",
+		"10.0.0.0/8",
+		"172.16.0.0/12",
+		"192.168.0.0/16",
+		"169.254.0.0/16",
+		"100.64.0.0/10",
+		"::1",
+		"fc00::/7",
+		"fe80::/10",
+	};
+	struct policy_prefix p;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (policy_prefix(&p, prefixes[i]) == 0 &&
+		    policy_holds(&p, addr))
+			return true;
+	}
+	return false;
+}
+
 struct policy *policy_new(const struct policy_rules *rules)
 {
 	struct policy *l = calloc(1, sizeof(*l));

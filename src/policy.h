@@ -69,6 +69,10 @@ int policy_prefix(struct policy_prefix *p, const char *text);
 bool policy_holds(const struct policy_prefix *p,
 		  const struct policy_addr *addr);
 
+/* Loopback, private use (RFC 1918, RFC 4193), link-local or shared (RFC 6598):
+ * addresses that no router of the Internet brings a datagram from. */
+bool policy_is_private(const struct policy_addr *addr);
+
 struct policy;
 
 /* NULL: no memory.  The rules stay the caller's. */

@@ -40,6 +40,7 @@ struct group {
 	uint32_t ended;       /* members in the total */
 	bool over;            /* the sum of its totals is printed */
 	bool no_result;       /* a stream found nobody: there is no sum */
+	bool receiver;        /* its streams receive */
 	struct out_conn conn; /* of its first stream */
 	int64_t start_ns;     /* of its first stream to begin */
 	int64_t from_ns;      /* of what counts of it */
@@ -294,6 +295,7 @@ static struct group *join_group(struct report *r, const struct entry *e)
 		memcpy(g->key, e->key, sizeof(g->key));
 		g->expected = e->expected;
 		g->conn = e->s->conn;
+		g->receiver = e->s->receiver;
 		g->next = r->groups;
 		r->groups = g;
 	}
@@ -796,7 +798,7 @@ static void print_total(struct report *r, struct group *g)
 		.id = -1,
 		.sum = true,
 		.udp = g->conn.udp,
-		.receiver = r->o->side == OPTIONS_SERVER,
+		.receiver = g->receiver,
 		.total = true,
 		.streams = g->joined,
 		.conn = &g->conn,

@@ -14,8 +14,6 @@
 
 /* The main thread looks this often whether it shall stop. */
 #define LOOK_MS 100
-/* UDP: the system's limit is usually lower, then the limit is granted. */
-#define RECEIVE_BUFFER_BYTES (4u * 1024 * 1024)
 
 struct server {
 	const struct options *o;
@@ -136,7 +134,7 @@ static int open_port(struct server *v)
 		return rc;
 	}
 	if (o->udp && o->window_bytes == 0)
-		sock_raise_receive(v->listen_fd, RECEIVE_BUFFER_BYTES);
+		sock_raise_receive(v->listen_fd, SOCK_RECEIVE_BYTES);
 	rc = sock_listen(v->listen_fd, &v->address, o->udp);
 	if (rc < 0) {
 		log_error("listen on %s, %s port %u: %s", shown,
@@ -179,7 +177,7 @@ static bool begin(struct server *v)
 {
 	if (v->o->udp)
 		v->udp = server_udp_start(v->listen_fd, v->address.ss.ss_family,
-					  v->o, v->report);
+					  v->o, v->report, NULL);
 	else
 		v->tcp = server_tcp_new(v->listen_fd, v->o, v->report);
 	return v->udp != NULL || v->tcp != NULL;

@@ -197,29 +197,6 @@ static void stop_other(struct conn *c)
 		stream_stop(s);
 }
 
-/* What the client asks this server to send; a header without the extension has
- * none of the modes of 2.1. */
-struct wish {
-	bool reverse; /* over its own connection, and receives nothing */
-	bool full;    /* so too, while it sends */
-	bool back;    /* over one that this server makes */
-	bool now;     /* at once, else after its own data */
-};
-
-static struct wish wish_of(const struct wire_client *c)
-{
-	struct wish w = { .reverse = false };
-
-	if (c->has_ext && (c->flags & WIRE_V2) != 0) {
-		w.reverse = (c->upper & WIRE_UPPER_REVERSE) != 0;
-		w.full = !w.reverse && (c->upper & WIRE_UPPER_FULL_DUPLEX) != 0;
-	} else {
-		w.back = (c->flags & WIRE_V1) != 0;
-		w.now = w.back && (c->flags & WIRE_NOW) != 0;
-	}
-	return w;
-}
-
 /* How many streams the test has: of a client that is connected back to, its
  * own; the server's have no header. */
 static uint32_t expected(const struct server_tcp *v,
@@ -236,7 +213,7 @@ static void receive(struct conn *c, const struct opening *o,
 	struct stream *s = c->stream;
 	size_t counted = o->have;
 	/* a client that receives takes all that comes for data */
-	bool tells = is_ours(header) && !wish_of(header).full;
+	bool tells = is_ours(header) && !wire_wish(header).full;
 
 	if (o->first.kind == WIRE_TCP_LEGACY)
 		counted -= o->first.len;
@@ -379,6 +356,7 @@ static void start_other(struct conn *c, const struct wire_client *header,
 		if (!back)
 			s->conn = own->conn;
 		s->conn.mode = back ? NULL : "full-duplex";
+		s->conn.client = back;
 		atomic_store(&c->other, s);
 		/* a server that ends has looked for it before */
 		if (atomic_load(&own->stop))
@@ -402,7 +380,7 @@ static void join_other(struct conn *c)
 static void run_test(struct conn *c, const struct opening *o)
 {
 	const struct wire_client *header = &c->header;
-	struct wish w = wish_of(header);
+	struct wire_wish w = wire_wish(header);
 
 	if (w.reverse) {
 		reverse(c);

@@ -6,9 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "back.h"
 #include "clock.h"
 #include "log.h"
+#include "platform/platform.h"
 #include "session.h"
+#include "siphash.h"
 #include "stamp.h"
 #include "udp.h"
 
@@ -27,6 +30,25 @@
 #define CUT_NS CLOCK_SECOND_NS
 /* iperf 2.2, whose clients show the loss of enhanced reports only. */
 #define VERSION_2_2 0x00020002u
+
+/* -r: the server sends so long after the last word to the client (iperf 2.1).
+ */
+#define AFTER_NS (250 * CLOCK_MS_NS)
+/* Somebody whose wish was refused, or is done, is remembered so long: the same
+ * request comes again and again. */
+#define ASKED_NS CLOCK_SECOND_NS
+#define ASKED_MAX 1024
+
+/* Who asked for what is sent to it. */
+struct asked {
+	struct asked *next;
+	struct session_key key;
+	struct sock_addr peer;
+	struct policy_addr addr;
+	struct back *back; /* NULL: refused */
+	bool entered;      /* counts in the policy */
+	int64_t over_ns;   /* when it was, or had ended; 0: it runs */
+};
 
 /* The first datagram of a peer that has not sent a second one yet. */
 struct first {
@@ -53,8 +75,12 @@ struct peer {
 	struct policy_refusal refusal; /* NONE: it is served */
 	int64_t cut_ns;      /* when it was told so in mid-test; 0: not */
 	uint64_t seen_bytes; /* when the limits looked last */
-	uint64_t alone;      /* u->drops_alone that are charged or older */
-	uint64_t shared;     /* u->drops_shared too */
+	struct wire_wish wish;
+	bool proven;        /* it is where it says */
+	bool asked;         /* its wish was seen to, or refused */
+	int64_t back_at_ns; /* -r: when; 0: not yet */
+	uint64_t alone;     /* u->drops_alone that are charged or older */
+	uint64_t shared;    /* u->drops_shared too */
 };
 
 struct server_udp {
@@ -63,6 +89,17 @@ struct server_udp {
 	struct report *report;
 	struct session_table *sessions;
 	struct policy *policy;
+	struct server_udp_only only;
+	bool one_peer;           /* only is given */
+	_Atomic uint64_t cookie; /* what its server said */
+	atomic_bool refused;     /* so too, with the reason that follows */
+	struct policy_refusal refusal;
+	struct asked *asked;
+	unsigned n_asked;
+	bool tells_errors; /* of what is sent from the socket */
+	uint8_t secret[SIPHASH_KEY_BYTES];
+	bool has_secret;
+	int family;
 	struct stream *leaving; /* ended, the report still looks at them */
 	pthread_t thread;
 	atomic_bool stop;
@@ -150,6 +187,14 @@ static bool admit(struct server_udp *u, struct session *s,
 	return false;
 }
 
+/* How many streams its test has. */
+static uint32_t expected(const struct server_udp *u, const struct session *s)
+{
+	if (u->one_peer)
+		return u->only.streams;
+	return s->has_client ? wire_streams(&s->client) : 1;
+}
+
 /* Shows the session's stream, from arrival_ns on; false: no memory. */
 static bool show_stream(struct server_udp *u, struct session *s,
 			const struct udp_arrival *a, int64_t base,
@@ -162,8 +207,12 @@ static bool show_stream(struct server_udp *u, struct session *s,
 		return false;
 	atomic_store(&p->stream->start_ns, arrival_ns);
 	memcpy(p->address, p->stream->conn.peer, sizeof(p->address));
-	if (report_add(u->report, p->stream, p->address,
-		       s->has_client ? wire_streams(&s->client) : 1) < 0) {
+	p->stream->conn.reverse = u->one_peer;
+	p->stream->conn.mode = u->only.mode;
+	p->stream->conn.client = u->only.quiet;
+	if (s->has_client && wire_wish(&s->client).full)
+		p->stream->conn.mode = "full-duplex";
+	if (report_add(u->report, p->stream, p->address, expected(u, s)) < 0) {
 		stream_free(p->stream);
 		p->stream = NULL;
 		return false;
@@ -211,9 +260,15 @@ static bool busy(const struct server_udp *u)
 static bool welcome(const struct server_udp *u, const struct udp_arrival *a)
 {
 	char address[OUT_ADDR_BYTES];
+	struct policy_addr from, peer;
 
 	if (atomic_load(&u->refuse))
 		return false;
+	if (u->one_peer) {
+		sock_address(&a->from, &from);
+		sock_address(&u->only.peer, &peer);
+		return memcmp(&from, &peer, sizeof(from)) == 0;
+	}
 	if ((!u->o->single && !u->o->one_off) || !busy(u))
 		return true;
 	sock_text(&a->from, address, sizeof(address), NULL);
@@ -290,7 +345,9 @@ static void answer(struct server_udp *u, struct session *s)
 {
 	const struct peer *p = s->owner;
 
-	if (!session_may_answer(s))
+	if (!session_may_answer(s) || u->only.quiet ||
+	    (s->has_client && s->client.has_ext &&
+	     (s->client.upper & WIRE_UPPER_NO_FIN) != 0))
 		return;
 	/* a report that can't be sent is asked for again by the next marker */
 	if (udp_answer(u->fd, &p->last, s->report, s->report_bytes) == 0)
@@ -402,6 +459,8 @@ static void end_test(struct server_udp *u, struct session *s, int64_t now_ns)
 	p->stream = NULL;
 	u->open--;
 	policy_leave(u->policy, &p->addr);
+	if (p->wish.back && !p->wish.now && p->proven && !p->asked)
+		p->back_at_ns = now_ns + AFTER_NS;
 	atomic_store(&u->quiet_ns, now_ns);
 	atomic_fetch_add(&u->ended, 1);
 	report_poke(u->report);
@@ -536,13 +595,318 @@ static void see_drops(struct server_udp *u, const struct udp_arrival *a)
 		u->drops_shared += count;
 }
 
+/* What this client has to show to prove that it is where it says; not 0. */
+static uint64_t cookie_of(const struct server_udp *u,
+			  const struct session_key *key)
+{
+	return siphash(u->secret, key, sizeof(*key)) | 1;
+}
+
+/* May something be sent to this client beyond an answer?  It showed the cookie,
+ * or no router brought its datagram from elsewhere. */
+static bool is_proven(const struct server_udp *u, const struct session_key *key,
+		      const struct udp_arrival *a)
+{
+	struct policy_addr addr;
+
+	if (u->has_secret &&
+	    wire_cookie_decode(u->buf, a->bytes) == cookie_of(u, key))
+		return true;
+	sock_address(&a->from, &addr);
+	for (unsigned i = 0; i < u->o->limits.n_allow; i++) {
+		if (policy_holds(&u->o->limits.allow[i], &addr))
+			return true;
+	}
+	return policy_is_private(&addr) || sock_on_link(&a->from);
+}
+
+static struct asked *find_asked(const struct server_udp *u,
+				const struct session_key *key)
+{
+	struct asked *at = u->asked;
+
+	while (at != NULL && memcmp(&at->key, key, sizeof(*key)) != 0)
+		at = at->next;
+	return at;
+}
+
+static void drop_asked(struct server_udp *u, struct asked **at)
+{
+	struct asked *one = *at;
+
+	*at = one->next;
+	u->n_asked--;
+	if (one->back != NULL)
+		back_free(one->back);
+	free(one);
+}
+
+/* Remembers who asked; NULL: too many, or no memory. */
+static struct asked *add_asked(struct server_udp *u,
+			       const struct session_key *key,
+			       const struct udp_arrival *a)
+{
+	struct asked *one =
+		u->n_asked < ASKED_MAX ? calloc(1, sizeof(*one)) : NULL;
+
+	if (one == NULL)
+		return NULL;
+	one->key = *key;
+	one->peer = a->from;
+	sock_address(&a->from, &one->addr);
+	one->next = u->asked;
+	u->asked = one;
+	u->n_asked++;
+	return one;
+}
+
+/* How many of them send now. */
+static unsigned senders(const struct server_udp *u)
+{
+	unsigned n = 0;
+
+	for (const struct asked *one = u->asked; one != NULL; one = one->next)
+		n += one->back != NULL && !back_ended(one->back);
+	return n;
+}
+
+static void refuse_wish(const struct udp_arrival *a, const char *why)
+{
+	char address[OUT_ADDR_BYTES];
+	uint16_t port = 0;
+
+	sock_text(&a->from, address, sizeof(address), &port);
+	log_stranger(clock_ns(), "%s port %u asks to be sent to: %s", address,
+		     (unsigned)port, why);
+}
+
+/* Begins to send what a client asked for; NULL: it can't be had. */
+static struct asked *
+send_back(struct server_udp *u, const struct session_key *key,
+	  const struct udp_arrival *a, const struct wire_client *header,
+	  enum wire_layout layout, bool ours, bool connects)
+{
+	struct wire_wish wish = wire_wish(header);
+	struct asked *one = add_asked(u, key, a);
+	int why = -ENOMEM;
+
+	if (!u->tells_errors && !connects)
+		u->tells_errors = platform_tx_errors(u->fd, u->family) == 0;
+	if (one != NULL)
+		one->back = back_start(
+			&(struct back_job){
+				.fd = u->fd,
+				.from = a,
+				.header = header,
+				.layout = layout,
+				.ours = ours,
+				.connects = connects,
+				.precise = clock_may_spin(senders(u) + 1),
+				.mode = wish.reverse ? "reverse"
+					: wish.full  ? "full-duplex"
+						     : NULL,
+			},
+			u->o, u->report, &why);
+	if (one != NULL && one->back != NULL) {
+		atomic_fetch_add(&u->accepted, 1);
+		return one;
+	}
+	refuse_wish(a, strerror(-why));
+	if (one != NULL)
+		one->over_ns = clock_ns();
+	return NULL;
+}
+
+/* A session whose client wants to be sent to, as soon as that may be. */
+static void see_wish(struct server_udp *u, struct session *s,
+		     const struct udp_arrival *a)
+{
+	struct peer *p = s->owner;
+
+	if (p->asked || !s->has_client || u->one_peer)
+		return;
+	p->wish = wire_wish(&s->client);
+	if (!p->wish.full && !p->wish.back) {
+		p->asked = true;
+		return;
+	}
+	p->proven = p->proven || is_proven(u, &s->key, a);
+	if (!p->proven && !s->ours) {
+		refuse_wish(a,
+			    "only from --allow, private and local addresses");
+		p->asked = true;
+	}
+	if (!p->proven || (p->wish.back && !p->wish.now))
+		return;
+	p->asked = true;
+	(void)send_back(u, &s->key, a, &s->client, s->layout, s->ours,
+			p->wish.back);
+}
+
+/* -R: a client that sends nothing but this, until data come. */
+static bool is_request(const struct server_udp *u, const struct udp_arrival *a)
+{
+	const uint8_t modes = (WIRE_EXT | WIRE_V2) >> 24;
+	struct wire_client c;
+
+	return a->bytes >= WIRE_UDP_CLIENT_BYTES &&
+	       (u->buf[WIRE_UDP_BYTES] & modes) == modes &&
+	       wire_client_decode(u->buf + WIRE_UDP_BYTES,
+				  a->bytes - WIRE_UDP_BYTES, &c) == 0 &&
+	       wire_wish(&c).reverse;
+}
+
+/* The word to a client of ours that has to show where it is. */
+static void ask_for_proof(struct server_udp *u, const struct session_key *key,
+			  const struct udp_arrival *a)
+{
+	uint8_t hello[BLOCK_HELLO_BYTES];
+	struct wire_udp h;
+
+	if (wire_udp_decode(u->buf, a->bytes, WIRE_MODERN, &h) == 0 &&
+	    a->bytes >= BLOCK_HELLO_BYTES)
+		(void)udp_answer(u->fd, a, hello,
+				 block_hello_encode(hello, (uint64_t)h.sent_ns,
+						    cookie_of(u, key)));
+}
+
+static void refuse_request(struct server_udp *u, const struct session_key *key,
+			   const struct udp_arrival *a,
+			   const struct policy_refusal *r, bool ours,
+			   int64_t arrival_ns)
+{
+	struct asked *one = add_asked(u, key, a);
+	char why[POLICY_TEXT_BYTES];
+	uint8_t word[BLOCK_REFUSAL_BYTES];
+	struct wire_udp h;
+
+	if (one != NULL)
+		one->over_ns = arrival_ns;
+	policy_text(r, why);
+	refuse_wish(a, why);
+	if (ours && wire_udp_decode(u->buf, a->bytes, WIRE_MODERN, &h) == 0)
+		(void)udp_answer(
+			u->fd, a, word,
+			block_refusal_encode(word, r, (uint64_t)h.sent_ns));
+}
+
+static void request(struct server_udp *u, const struct session_key *key,
+		    const struct udp_arrival *a, int64_t arrival_ns)
+{
+	struct policy_refusal refusal = { .why = POLICY_NONE };
+	struct policy_ask ask = { .time_known = false };
+	struct wire_client c;
+	bool ours;
+
+	if (find_asked(u, key) != NULL || !welcome(u, a))
+		return;
+	(void)wire_client_decode(u->buf + WIRE_UDP_BYTES,
+				 a->bytes - WIRE_UDP_BYTES, &c);
+	ours = c.has_ext && wire_is_ours(c.version_u, c.version_l);
+	stream_ask(&c, &ask);
+	sock_address(&a->from, &ask.addr);
+	if (!is_proven(u, key, a)) {
+		if (ours) {
+			ask_for_proof(u, key, a);
+			return;
+		}
+		refusal.why = POLICY_ADDRESS;
+	}
+	if (refusal.why != POLICY_NONE ||
+	    !policy_enter(u->policy, &ask, &refusal)) {
+		refuse_request(u, key, a, &refusal, ours, arrival_ns);
+		return;
+	}
+
+	struct asked *one = send_back(u, key, a, &c, WIRE_MODERN, ours, false);
+
+	if (one != NULL)
+		one->entered = true;
+	else
+		policy_leave(u->policy, &ask.addr);
+}
+
+/* A client hears a word of its server, one of ours: a hello. */
+static bool hears(struct server_udp *u, const struct udp_arrival *a)
+{
+	struct policy_refusal refusal;
+	uint64_t nonce;
+	uint64_t cookie;
+
+	if (block_hello_decode(u->buf, a->bytes, &nonce, &cookie) == 0) {
+		atomic_store(&u->cookie, cookie);
+		return true;
+	}
+	if (block_refusal_decode(u->buf, a->bytes, &nonce, &refusal) < 0)
+		return false;
+	u->refusal = refusal;
+	atomic_store(&u->refused, true);
+	return true;
+}
+
+/* The network told that somebody to whom is sent is not there. */
+static void take_errors(struct server_udp *u)
+{
+	struct sock_addr to;
+	struct session_key key;
+	int number;
+
+	while (u->tells_errors &&
+	       (number = platform_next_error(u->fd, &to.ss)) >= 0) {
+		struct asked *one = NULL;
+
+		if (number > 0 && session_key(&key, &to.ss))
+			one = find_asked(u, &key);
+		if (one != NULL && one->back != NULL)
+			back_stop(one->back);
+	}
+}
+
+static void look_after_asked(struct server_udp *u, int64_t now_ns)
+{
+	struct asked **at = &u->asked;
+
+	while (*at != NULL) {
+		struct asked *one = *at;
+
+		if (one->back != NULL && one->over_ns == 0 &&
+		    back_ended(one->back)) {
+			one->over_ns = now_ns;
+			if (one->entered)
+				policy_leave(u->policy, &one->addr);
+			atomic_store(&u->quiet_ns, now_ns);
+			atomic_fetch_add(&u->ended, 1);
+		}
+		if (one->over_ns != 0 && now_ns - one->over_ns > ASKED_NS &&
+		    (one->back == NULL || back_over(one->back)))
+			drop_asked(u, at);
+		else
+			at = &one->next;
+	}
+}
+
+static void stop_asked(struct server_udp *u)
+{
+	for (struct asked *one = u->asked; one != NULL; one = one->next) {
+		if (one->back != NULL)
+			back_stop(one->back);
+	}
+	for (struct asked *one = u->asked; one != NULL; one = one->next) {
+		if (one->back != NULL)
+			back_join(one->back);
+	}
+}
+
 /* A client of ours learns early that its server is one, too. */
 static void greet(struct server_udp *u, struct session *s,
 		  const struct udp_arrival *a, int64_t sent_ns)
 {
 	uint8_t hello[BLOCK_HELLO_BYTES];
-	size_t n = session_hello(s, sent_ns, hello);
+	size_t n;
 
+	if (u->only.quiet)
+		return;
+	n = session_hello(s, sent_ns, cookie_of(u, &s->key), hello);
 	if (n > 0)
 		(void)udp_answer(u->fd, a, hello, n);
 }
@@ -579,6 +943,7 @@ static void count(struct server_udp *u, struct session *s,
 	struct stream *st = ((struct peer *)s->owner)->stream;
 
 	greet(u, s, a, h->sent_ns);
+	see_wish(u, s, a);
 	stats_rx_add(ledger_of(s, st, omits, h->seq, arrival_ns), h->seq,
 		     (uint32_t)a->bytes, h->sent_ns, arrival_ns);
 	if (s->phase == SESSION_SETTLING)
@@ -630,6 +995,13 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 	if (!session_key(&key, &a->from.ss))
 		return;
 
+	if (u->one_peer && hears(u, a))
+		return;
+	if (!u->one_peer && is_request(u, a)) {
+		request(u, &key, a, arrival_ns);
+		return;
+	}
+
 	struct session *s = session_find(u->sessions, &key);
 
 	if (s == NULL)
@@ -668,6 +1040,8 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 		break;
 	case SESSION_REPEAT:
 		answer(u, s);
+		if (p->back_at_ns != 0)
+			p->back_at_ns = arrival_ns + AFTER_NS;
 		atomic_store(&u->quiet_ns, arrival_ns);
 		break;
 	case SESSION_RENEW:
@@ -713,6 +1087,11 @@ static void care_for(struct session *s, void *arg)
 	struct care *c = arg;
 	struct peer *p = s->owner;
 
+	if (p->back_at_ns != 0 && c->now_ns >= p->back_at_ns) {
+		p->back_at_ns = 0;
+		(void)send_back(c->u, &s->key, &p->last, &s->client, s->layout,
+				s->ours, true);
+	}
 	if (p->stream != NULL) {
 		stats_rx_settle(stream_rx(p->stream), c->now_ns);
 		police(c->u, s, c->now_ns);
@@ -747,6 +1126,7 @@ static void look_after(struct server_udp *u, int64_t now_ns)
 	if (session_count(u->sessions) > 0)
 		session_each(u->sessions, care_for, &c);
 	free_reported(u);
+	look_after_asked(u, now_ns);
 }
 
 static void cut_short(struct session *s, void *arg)
@@ -774,6 +1154,8 @@ static void *serve(void *arg)
 			handle(u, &a);
 		else if (rc == -EAGAIN)
 			u->read_ns = clock_ns();
+		else
+			take_errors(u);
 		if (u->read_ns >= u->care_ns)
 			look_after(u, u->read_ns);
 	}
@@ -781,11 +1163,13 @@ static void *serve(void *arg)
 	struct care c = { .u = u, .now_ns = clock_ns() };
 
 	session_each(u->sessions, cut_short, &c);
+	stop_asked(u);
 	return NULL;
 }
 
 struct server_udp *server_udp_start(int fd, int family, const struct options *o,
-				    struct report *r)
+				    struct report *r,
+				    const struct server_udp_only *only)
 {
 	struct server_udp *u = calloc(1, sizeof(*u));
 
@@ -795,7 +1179,13 @@ struct server_udp *server_udp_start(int fd, int family, const struct options *o,
 	u->o = o;
 	u->report = r;
 	u->sessions = session_table_new();
+	if (only != NULL)
+		u->only = *only;
+	u->one_peer = only != NULL;
 	u->policy = policy_new(&o->limits);
+	/* without a secret nobody can prove where it is */
+	u->has_secret = platform_secret(u->secret, sizeof(u->secret)) == 0;
+	u->family = family;
 	u->tells_drops = udp_prepare(fd, family, CARE_NS);
 	if (u->sessions == NULL || u->policy == NULL ||
 	    stream_thread(&u->thread, serve, u) < 0) {
@@ -807,9 +1197,27 @@ struct server_udp *server_udp_start(int fd, int family, const struct options *o,
 	return u;
 }
 
+uint64_t server_udp_cookie(const struct server_udp *u)
+{
+	return atomic_load(&u->cookie);
+}
+
+bool server_udp_refused(const struct server_udp *u, struct policy_refusal *r)
+{
+	if (!atomic_load(&u->refused))
+		return false;
+	*r = u->refusal;
+	return true;
+}
+
 unsigned server_udp_accepted(const struct server_udp *u)
 {
 	return atomic_load(&u->accepted);
+}
+
+bool server_udp_idle(const struct server_udp *u)
+{
+	return !busy(u);
 }
 
 bool server_udp_quiet(const struct server_udp *u)
@@ -839,6 +1247,8 @@ void server_udp_free(struct server_udp *u)
 	if (u == NULL)
 		return;
 	free_reported(u);
+	while (u->asked != NULL)
+		drop_asked(u, &u->asked);
 	session_each(u->sessions, free_owner, NULL);
 	session_table_free(u->sessions);
 	policy_free(u->policy);

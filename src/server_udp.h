@@ -12,12 +12,28 @@
 
 struct server_udp;
 
+/* What a client that receives makes of it. */
+struct server_udp_only {
+	struct sock_addr peer; /* nobody else is served */
+	uint32_t streams;      /* of its test */
+	bool quiet;            /* nothing is answered: -R, --full-duplex */
+	const char *mode;      /* for its connections' lines, NULL: plain */
+};
+
 /* Serves on fd, of this address family, from a thread of its own, and
- * reports to r.  NULL: no memory or no thread. */
+ * reports to r.  only: a client, NULL: a server.  NULL: no memory or no thread.
+ */
 struct server_udp *server_udp_start(int fd, int family, const struct options *o,
-				    struct report *r);
+				    struct report *r,
+				    const struct server_udp_only *only);
+/* What its server, one of ours, wants to see again; 0: nothing yet. */
+uint64_t server_udp_cookie(const struct server_udp *u);
+/* Has its server, one of ours, refused to serve it, and why? */
+bool server_udp_refused(const struct server_udp *u, struct policy_refusal *r);
 /* Tests accepted so far. */
 unsigned server_udp_accepted(const struct server_udp *u);
+/* True when no test runs. */
+bool server_udp_idle(const struct server_udp *u);
 /* True when no test runs, and no peer has asked for its report lately. */
 bool server_udp_quiet(const struct server_udp *u);
 /* No new tests from now on. */

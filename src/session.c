@@ -593,11 +593,12 @@ static bool word_is_due(struct session *s, uint64_t count, size_t bytes)
 	return true;
 }
 
-size_t session_hello(struct session *s, int64_t sent_ns, uint8_t *p)
+size_t session_hello(struct session *s, int64_t sent_ns, uint64_t cookie,
+		     uint8_t *p)
 {
 	if (!word_is_due(s, s->datagrams, BLOCK_HELLO_BYTES))
 		return 0;
-	return block_hello_encode(p, (uint64_t)sent_ns);
+	return block_hello_encode(p, (uint64_t)sent_ns, cookie);
 }
 
 size_t session_refusal(struct session *s, const struct policy_refusal *r,

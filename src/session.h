@@ -166,7 +166,8 @@ void session_finish(struct session *s, const struct stats_snap *counted,
 /* Writes the hello for a client of ours, which answers its datagram stamped
  * sent_ns, to p with room for BLOCK_HELLO_BYTES.  Returns its length; 0: none
  * is due, or it would be too much for what came. */
-size_t session_hello(struct session *s, int64_t sent_ns, uint8_t *p);
+size_t session_hello(struct session *s, int64_t sent_ns, uint64_t cookie,
+		     uint8_t *p);
 /* The same of a refusal, in answer to a datagram of a test that is not served;
  * BLOCK_REFUSAL_BYTES. */
 size_t session_refusal(struct session *s, const struct policy_refusal *r,

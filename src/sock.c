@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -89,6 +90,62 @@ void sock_address(const struct sock_addr *addr, struct policy_addr *out)
 	}
 	memcpy(&sin6, &addr->ss, sizeof(sin6));
 	memcpy(out->bytes, &sin6.sin6_addr, sizeof(out->bytes));
+}
+
+/* How many leading bits of a netmask are set. */
+static unsigned mask_bits(const struct sockaddr *mask, int family)
+{
+	struct sockaddr_in sin;
+	struct sockaddr_in6 sin6;
+	uint8_t bytes[16] = { 0 };
+	unsigned bits = 0;
+
+	if (family == AF_INET) {
+		memcpy(&sin, mask, sizeof(sin));
+		memcpy(bytes, &sin.sin_addr, 4);
+	} else {
+		memcpy(&sin6, mask, sizeof(sin6));
+		memcpy(bytes, &sin6.sin6_addr, 16);
+	}
+	while (bits < 128 && (bytes[bits / 8] << bits % 8 & 0x80) != 0)
+		bits++;
+	return bits;
+}
+
+/* The network of an interface's address. */
+static bool network_of(const struct ifaddrs *one, struct policy_prefix *net)
+{
+	int family =
+		one->ifa_addr != NULL ? one->ifa_addr->sa_family : AF_UNSPEC;
+	struct sock_addr own = { .len = 0 };
+
+	if ((family != AF_INET && family != AF_INET6) ||
+	    one->ifa_netmask == NULL)
+		return false;
+	memcpy(&own.ss, one->ifa_addr,
+	       family == AF_INET ? sizeof(struct sockaddr_in)
+				 : sizeof(struct sockaddr_in6));
+	sock_address(&own, &net->addr);
+	net->bits = mask_bits(one->ifa_netmask, family) +
+		    (family == AF_INET ? 96 : 0);
+	return true;
+}
+
+bool sock_on_link(const struct sock_addr *addr)
+{
+	struct policy_addr who;
+	struct policy_prefix net;
+	struct ifaddrs *list;
+	bool found = false;
+
+	if (getifaddrs(&list) < 0)
+		return false;
+	sock_address(addr, &who);
+	for (const struct ifaddrs *one = list; one != NULL && !found;
+	     one = one->ifa_next)
+		found = network_of(one, &net) && policy_holds(&net, &who);
+	freeifaddrs(list);
+	return found;
 }
 
 void sock_set_port(struct sock_addr *addr, uint16_t port)

@@ -13,6 +13,9 @@
 
 #include "options.h"
 
+/* What a UDP receiver asks for: the system's limit is usually lower, then the
+ * limit is granted. */
+#define SOCK_RECEIVE_BYTES (4u * 1024 * 1024)
 /* A connect that takes longer than this has failed. */
 #define SOCK_CONNECT_MS 20000
 
@@ -37,6 +40,8 @@ void sock_text(const struct sock_addr *addr, char *buf, size_t size,
 	       uint16_t *port);
 /* The address alone, as policy knows it. */
 void sock_address(const struct sock_addr *addr, struct policy_addr *out);
+/* Is it of a network that this host has an interface in? */
+bool sock_on_link(const struct sock_addr *addr);
 void sock_set_port(struct sock_addr *addr, uint16_t port);
 bool sock_is_multicast(const struct sock_addr *addr);
 

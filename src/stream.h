@@ -29,17 +29,27 @@
 
 /* What a sender is to do; constant while it runs. */
 struct stream_job {
-	int64_t time_ns;        /* how long, when amount_bytes is 0; 0: until
-				   it is stopped */
-	uint64_t amount_bytes;  /* exactly so many; 0: by time */
-	struct units_rate rate; /* both 0: as fast as possible */
-	size_t len_bytes;       /* of each write or datagram */
-	bool len_asked;         /* -l was given: writes keep this size */
-	bool precise;           /* may spin for true gaps */
-	bool multicast;         /* nobody will answer */
-	bool plain;             /* no client header goes first */
-	bool shared;            /* another stream reads the same connection */
+	int64_t time_ns;         /* how long, when amount_bytes is 0; 0: until
+				    it is stopped */
+	uint64_t amount_bytes;   /* exactly so many; 0: by time */
+	struct units_rate rate;  /* both 0: as fast as possible */
+	size_t len_bytes;        /* of each write or datagram */
+	bool len_asked;          /* -l was given: writes keep this size */
+	bool precise;            /* may spin for true gaps */
+	bool multicast;          /* nobody will answer */
+	bool plain;              /* no client header goes first */
+	bool shared;             /* another stream reads the same socket */
+	enum wire_layout layout; /* UDP */
 	struct wire_client header;
+};
+
+/* Where a UDP sender's datagrams go when its socket, the listening one of a
+ * server, is connected to nobody. */
+struct stream_way {
+	bool given;
+	struct sock_addr to;
+	struct sockaddr_storage from; /* the local address, if has_from */
+	bool has_from;
 };
 
 /* What TCP_INFO told the mover last.  Only the mover asks: another thread can
@@ -66,6 +76,7 @@ struct stream {
 	size_t buf_bytes;
 	struct out_conn conn; /* names of both ends */
 	struct stream_job job;
+	struct stream_way way; /* UDP sender */
 
 	/* written by the mover alone, read by the report */
 	struct stats_io io;
@@ -128,6 +139,7 @@ struct stream {
 	int icmp_last;          /* UDP sender: errno of the latest of io.icmp */
 	bool unreachable;  /* UDP sender: nobody answered but the network */
 	bool peer_is_ours; /* UDP sender: its server is one of ours */
+	uint64_t cookie;   /* UDP sender: what that server wants to see */
 	bool has_report;   /* sender: the server told its figures */
 	struct wire_report report; /* UDP */
 	bool has_block;            /* UDP and TCP: with what only ours tell */

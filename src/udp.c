@@ -45,7 +45,7 @@ static size_t datagram_bytes(const struct sender *t, uint64_t i)
 		return t->last_bytes;
 	if (i + 2 == t->datagrams && t->before_bytes > 0)
 		return t->before_bytes;
-	if (i == 0 && len < WIRE_UDP_CLIENT_BYTES)
+	if (i == 0 && len < WIRE_UDP_CLIENT_BYTES && !t->s->job.plain)
 		return WIRE_UDP_CLIENT_BYTES;
 	return len;
 }
@@ -87,15 +87,58 @@ static void split_amount(struct sender *t)
  * header, digits behind. */
 static void fill_header(struct stream *s)
 {
+	if (s->job.plain) {
+		wire_fill(s->buf, s->buf_bytes);
+		return;
+	}
 	memset(s->buf, 0,
 	       s->buf_bytes < ZERO_BYTES ? s->buf_bytes : ZERO_BYTES);
-	(void)wire_client_encode(s->buf + WIRE_UDP_BYTES, &s->job.header);
+	(void)wire_client_encode(s->buf + wire_udp_bytes(s->job.layout),
+				 &s->job.header);
+	if (s->cookie != 0)
+		wire_cookie_encode(s->buf, s->cookie);
+}
+
+static ssize_t send_along(int fd, const struct stream_way *way,
+			  const uint8_t *buf, size_t bytes, int flags)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[PLATFORM_CONTROL_BYTES];
+	} control;
+	struct sock_addr to = way->to;
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf,
+			     .iov_len = bytes };
+	struct msghdr msg = {
+		.msg_name = &to.ss,
+		.msg_namelen = to.len,
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = 0,
+	};
+
+	if (!way->has_from || platform_source(&msg, &way->from) < 0) {
+		msg.msg_control = NULL;
+		msg.msg_controllen = 0;
+	}
+	return sendmsg(fd, &msg, flags);
+}
+
+/* One datagram out of the buffer. */
+static ssize_t put(const struct stream *s, size_t bytes, int flags)
+{
+	if (s->way.given)
+		return send_along(s->fd, &s->way, s->buf, bytes, flags);
+	return send(s->fd, s->buf, bytes, flags);
 }
 
 /* Takes the errors that came back; how many. */
 static unsigned take_errors(struct stream *s)
 {
-	unsigned n = platform_take_errors(s->fd, &s->icmp_last);
+	/* those of a server's socket are of all its clients */
+	unsigned n =
+		s->way.given ? 0 : platform_take_errors(s->fd, &s->icmp_last);
 
 	counter_add(&s->io.icmp, n);
 	return n;
@@ -155,8 +198,7 @@ static enum handed hand_over(struct sender *t, size_t bytes, int64_t now_ns)
 
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed) &&
 	       s->error == 0) {
-		if (send(s->fd, s->buf, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >=
-		    0)
+		if (put(s, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
 			return TAKEN;
 		if (errno == EAGAIN || errno == EWOULDBLOCK) {
 			wait_room(t);
@@ -214,7 +256,7 @@ static void send_number(struct sender *t, uint64_t i, int64_t now_ns)
 		t->s->first_sent_ns = h.sent_ns;
 	if (s->omit_ns > 0)
 		see_omit(t, i, h.sent_ns, now_ns);
-	wire_udp_encode(s->buf, WIRE_MODERN, &h);
+	wire_udp_encode(s->buf, s->job.layout, &h);
 	handed = hand_over(t, bytes, now_ns);
 	if (handed == ABANDONED)
 		return;
@@ -225,7 +267,7 @@ static void send_number(struct sender *t, uint64_t i, int64_t now_ns)
 	s->numbers = i + 1;
 	/* where -l has no room for the client header, the digits that stand
 	 * in its place say so */
-	if (i == 0 && s->job.len_bytes < WIRE_UDP_CLIENT_BYTES)
+	if (i == 0 && s->job.len_bytes < WIRE_UDP_CLIENT_BYTES && !s->job.plain)
 		wire_fill(s->buf, s->buf_bytes);
 }
 
@@ -242,9 +284,12 @@ static bool take_word(struct stream *s, const uint8_t *p, size_t n)
 {
 	struct policy_refusal refusal;
 	uint64_t nonce;
+	uint64_t cookie;
 
-	if (block_hello_decode(p, n, &nonce) == 0 && is_stamp(s, nonce)) {
+	if (block_hello_decode(p, n, &nonce, &cookie) == 0 &&
+	    is_stamp(s, nonce)) {
 		s->peer_is_ours = true;
+		s->cookie = cookie;
 		return true;
 	}
 	if (block_refusal_decode(p, n, &nonce, &refusal) == 0 &&
@@ -263,6 +308,8 @@ static void read_early(struct stream *s)
 	uint8_t early[2048];
 	ssize_t n;
 
+	if (s->job.shared)
+		return; /* what comes is the receiver's */
 	while ((n = recv(s->fd, early, sizeof(early), MSG_DONTWAIT)) >= 0)
 		(void)take_word(s, early, (size_t)n);
 	if (errno == ECONNREFUSED)
@@ -275,7 +322,14 @@ static void look(struct sender *t, int64_t now_ns)
 	if (now_ns < t->look_ns)
 		return;
 	t->look_ns = now_ns + LOOK_NS;
+
+	uint64_t cookie = t->s->cookie;
+
 	read_early(t->s);
+	/* the server sends nothing before it has its word back */
+	if (t->s->cookie != cookie &&
+	    t->s->job.len_bytes >= WIRE_UDP_COOKIE_BYTES)
+		fill_header(t->s);
 }
 
 static bool wanted(const struct sender *t)
@@ -552,6 +606,17 @@ static int64_t repeat_after(const struct stream *s, int64_t before_ns)
 	return wait_ns;
 }
 
+/* Where the other direction shares the socket nothing is confirmed; iperf 2
+ * expects one marker, and ours none that is the only one. */
+static void tell_end(struct stream *s, size_t bytes)
+{
+	for (unsigned i = 0; i < (s->peer_is_ours ? UDP_ENDS : 1u); i++) {
+		if (i > 0)
+			clock_sleep_until(clock_ns() + UDP_OURS_REPEAT_NS);
+		(void)put(s, bytes, MSG_NOSIGNAL);
+	}
+}
+
 static void send_markers(struct stream *s)
 {
 	struct wire_udp h = {
@@ -564,13 +629,17 @@ static void send_markers(struct stream *s)
 
 	/* as large as number 0, which iperf 2 servers don't count while they
 	 * count the marker; its header tells who we are if that was lost */
-	if (bytes < WIRE_UDP_CLIENT_BYTES)
+	if (bytes < WIRE_UDP_CLIENT_BYTES && !s->job.plain)
 		bytes = WIRE_UDP_CLIENT_BYTES;
 	fill_header(s);
-	wire_udp_encode(s->buf, WIRE_MODERN, &h);
+	wire_udp_encode(s->buf, s->job.layout, &h);
 	read_early(s);
+	if (s->job.shared) {
+		tell_end(s, bytes);
+		return;
+	}
 	for (unsigned i = 0; keep_asking(s, i, begun_ns); i++) {
-		(void)send(s->fd, s->buf, bytes, MSG_NOSIGNAL);
+		(void)put(s, bytes, MSG_NOSIGNAL);
 		wait_ns = repeat_after(s, wait_ns);
 		if (s->job.multicast ||
 		    await_report(s, clock_ns() + wait_ns, begun_ns))
@@ -583,8 +652,10 @@ void udp_finish(struct stream *s)
 	/* minus zero is no marker, and then nothing is to be confirmed */
 	if (s->error == 0 && s->numbers > 0 && !turned_away(s))
 		send_markers(s);
+	/* of a shared socket the other direction tells whether anybody is
+	 * there; one that has ended may be closed */
 	s->unreachable = told_of_failures(s) && !s->has_report &&
-			 !s->peer_is_ours && s->error == 0;
+			 !s->peer_is_ours && !s->job.shared && s->error == 0;
 	if (s->unreachable)
 		s->error = -s->icmp_last;
 	if (atomic_load(&s->end_ns) == 0) {
@@ -633,25 +704,10 @@ int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
 int udp_answer(int fd, const struct udp_arrival *a, const uint8_t *buf,
 	       size_t bytes)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[PLATFORM_CONTROL_BYTES];
-	} control;
-	struct sock_addr to = a->from;
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf,
-			     .iov_len = bytes };
-	struct msghdr msg = {
-		.msg_name = &to.ss,
-		.msg_namelen = to.len,
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = 0,
-	};
+	const struct stream_way way = { .given = true,
+					.to = a->from,
+					.from = a->to,
+					.has_from = a->has_to };
 
-	if (!a->has_to || platform_source(&msg, &a->to) < 0) {
-		msg.msg_control = NULL;
-		msg.msg_controllen = 0;
-	}
-	return sendmsg(fd, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return send_along(fd, &way, buf, bytes, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }

@@ -10,6 +10,8 @@
 /* To a server that is not known to be ours the end marker goes out this often,
  * then no report will come. */
 #define UDP_MARKERS 9
+/* Where nothing is confirmed, a peer of ours gets so many. */
+#define UDP_ENDS 5
 /* So often where the network says that it can't be reached. */
 #define UDP_MARKERS_UNREACHABLE 3
 /* The first one is repeated after this long: iperf 2.1 and 2.2 servers

@@ -267,6 +267,27 @@ void wire_udp_encode(uint8_t *p, enum wire_layout layout,
 		put32(p + 12, high32((uint64_t)in->seq));
 }
 
+size_t wire_udp_bytes(enum wire_layout layout)
+{
+	return is_legacy(layout) ? WIRE_UDP_LEGACY_BYTES : WIRE_UDP_BYTES;
+}
+
+/* iperf 2 has settings of isochronous tests there, which no flag announces. */
+#define COOKIE_AT (WIRE_UDP_COOKIE_BYTES - 8)
+
+void wire_cookie_encode(uint8_t *p, uint64_t cookie)
+{
+	put32(p + COOKIE_AT, high32(cookie));
+	put32(p + COOKIE_AT + 4, low32(cookie));
+}
+
+uint64_t wire_cookie_decode(const uint8_t *p, size_t n)
+{
+	if (n < WIRE_UDP_COOKIE_BYTES)
+		return 0;
+	return join32(get32(p + COOKIE_AT), get32(p + COOKIE_AT + 4));
+}
+
 uint32_t wire_flags(bool udp, bool start)
 {
 	uint32_t bytes = udp ? WIRE_UDP_CLIENT_BYTES : WIRE_TCP_BYTES;
@@ -307,6 +328,20 @@ int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out)
 	if (out->has_ext)
 		get_extension(p, out);
 	return 0;
+}
+
+struct wire_wish wire_wish(const struct wire_client *c)
+{
+	struct wire_wish w = { .reverse = false };
+
+	if (c->has_ext && (c->flags & WIRE_V2) != 0) {
+		w.reverse = (c->upper & WIRE_UPPER_REVERSE) != 0;
+		w.full = !w.reverse && (c->upper & WIRE_UPPER_FULL_DUPLEX) != 0;
+	} else {
+		w.back = (c->flags & WIRE_V1) != 0;
+		w.now = w.back && (c->flags & WIRE_NOW) != 0;
+	}
+	return w;
 }
 
 uint32_t wire_streams(const struct wire_client *c)

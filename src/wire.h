@@ -25,6 +25,7 @@
 #define WIRE_NOW 0x00000001u /* with V1: dual test; clear: trade-off */
 
 /* Bits of the upper flags in the extension. */
+#define WIRE_UPPER_NO_FIN 0x0008u      /* UDP: no report is wanted */
 #define WIRE_UPPER_TRIP_TIMES 0x0010u  /* the clocks are synchronised */
 #define WIRE_UPPER_REVERSE 0x0400u     /* the server sends */
 #define WIRE_UPPER_FULL_DUPLEX 0x0800u /* both send, on this one socket */
@@ -37,6 +38,7 @@
 #define WIRE_UDP_CLIENT_BYTES (WIRE_UDP_BYTES + WIRE_TCP_BYTES)
 #define WIRE_TCP_START_BYTES 80  /* the header with a start time */
 #define WIRE_UDP_START_BYTES 128 /* a datagram with one, at least */
+#define WIRE_UDP_COOKIE_BYTES 136
 #define WIRE_REPORT_LEGACY_BYTES 52
 #define WIRE_REPORT_BYTES 128
 #define WIRE_ACK_BYTES 28
@@ -133,12 +135,29 @@ bool wire_udp_stamped(const uint8_t *p, size_t n);
 /* Writes the 16 bytes of the modern header (or the 12 of the legacy one). */
 void wire_udp_encode(uint8_t *p, enum wire_layout layout,
 		     const struct wire_udp *in);
+/* Where the client header begins: the datagram header's bytes. */
+size_t wire_udp_bytes(enum wire_layout layout);
+/* What a server of ours has told a client of ours, which thereby shows that it
+ * is where it says: behind the header of the modern layout, in a datagram of
+ * WIRE_UDP_COOKIE_BYTES at least; 0: none. */
+void wire_cookie_encode(uint8_t *p, uint64_t cookie);
+uint64_t wire_cookie_decode(const uint8_t *p, size_t n);
 /* The flags of a header of ours, with a start time or without: what is in it,
  * and its length.  The caller adds the bits of its mode. */
 uint32_t wire_flags(bool udp, bool start);
 /* The client header at p, n bytes of it there.  Fields that lie beyond n are
  * 0; -EINVAL when not even the flags are there. */
 int wire_client_decode(const uint8_t *p, size_t n, struct wire_client *out);
+/* What the client asks the server to send. */
+struct wire_wish {
+	bool reverse; /* over its own connection, and receives nothing */
+	bool full;    /* so too, while it sends */
+	bool back;    /* over one that the server makes */
+	bool now;     /* at once, else after the client's own data */
+};
+
+/* A header without the extension has none of the modes of 2.1. */
+struct wire_wish wire_wish(const struct wire_client *c);
 /* How many streams the client's test has, for the sums of a report: 1 when it
  * says none or more than WIRE_STREAMS_MAX. */
 uint32_t wire_streams(const struct wire_client *c);

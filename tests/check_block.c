@@ -22,6 +22,13 @@
 #define AT_LENGTH 6
 
 static const uint8_t hello_golden[] = {
+	0xa9, 0x1f, 0x5e, 0x01, 0x00, 0x01, 0x00, 0x1c, 0x01, 0x23,
+	0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98,
+	0x76, 0x54, 0x32, 0x10, 0x12, 0x33, 0xdb, 0xdf,
+};
+
+/* One of an earlier version. */
+static const uint8_t short_hello_golden[] = {
 	0xa9, 0x1f, 0x5e, 0x01, 0x00, 0x01, 0x00, 0x14, 0x01, 0x23,
 	0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x27, 0x22, 0x3b, 0xcb,
 };
@@ -259,15 +266,19 @@ static int decode(const uint8_t *p, size_t n, uint64_t nonce,
 	return rc;
 }
 
+/* Of the hello that was decoded last. */
+static uint64_t cookie;
+
 static int decode_hello(const uint8_t *p, size_t n, uint64_t *nonce)
 {
 	uint8_t *exact = malloc(n > 0 ? n : 1);
 	int rc;
 
+	cookie = 88;
 	ck_assert_ptr_nonnull(exact);
 	memcpy(exact, p, n);
 	*nonce = 77;
-	rc = block_hello_decode(exact, n, nonce);
+	rc = block_hello_decode(exact, n, nonce, &cookie);
 	if (rc != 0)
 		ck_assert_uint_eq(*nonce, 77);
 	free(exact);
@@ -296,13 +307,20 @@ START_TEST(hello_is_the_golden_one)
 	uint8_t p[BLOCK_HELLO_BYTES];
 	uint64_t nonce;
 
-	ck_assert_uint_eq(block_hello_encode(p, 0x0123456789abcdef),
-			  sizeof(hello_golden));
+	ck_assert_uint_eq(
+		block_hello_encode(p, 0x0123456789abcdef, 0xfedcba9876543210),
+		sizeof(hello_golden));
 	ck_assert_mem_eq(p, hello_golden, sizeof(hello_golden));
 	ck_assert_int_eq(
 		decode_hello(hello_golden, sizeof(hello_golden), &nonce), 0);
 	ck_assert_uint_eq(nonce, 0x0123456789abcdef);
+	ck_assert_uint_eq(cookie, 0xfedcba9876543210);
 	ck_assert_uint_le(BLOCK_HELLO_BYTES, 64);
+	ck_assert_int_eq(decode_hello(short_hello_golden,
+				      sizeof(short_hello_golden), &nonce),
+			 0);
+	ck_assert_uint_eq(nonce, 0x0123456789abcdef);
+	ck_assert_uint_eq(cookie, 0);
 }
 END_TEST
 
@@ -315,7 +333,7 @@ START_TEST(nonces_come_back)
 	struct block_result r;
 	uint64_t nonce;
 
-	(void)block_hello_encode(p, nonces[_i]);
+	(void)block_hello_encode(p, nonces[_i], 9);
 	ck_assert_int_eq(decode_hello(p, BLOCK_HELLO_BYTES, &nonce), 0);
 	ck_assert_uint_eq(nonce, nonces[_i]);
 	(void)block_result_encode(p, &full, nonces[_i]);
@@ -349,7 +367,7 @@ START_TEST(a_hello_without_a_nonce_is_refused)
 	uint8_t p[BLOCK_HELLO_BYTES];
 	uint64_t nonce;
 
-	(void)block_hello_encode(p, 5);
+	(void)block_hello_encode(p, 5, 9);
 	seal(p, 12);
 	ck_assert_int_eq(decode_hello(p, sizeof(p), &nonce), -EINVAL);
 }
@@ -360,7 +378,7 @@ START_TEST(a_later_hello_is_read)
 	uint8_t p[BLOCK_HELLO_BYTES + 8] = { 0 };
 	uint64_t nonce;
 
-	(void)block_hello_encode(p, 5);
+	(void)block_hello_encode(p, 5, 9);
 	put(p + AT_VERSION, 2, 2);
 	seal(p, sizeof(p));
 	ck_assert_int_eq(decode_hello(p, sizeof(p), &nonce), 0);
@@ -859,8 +877,9 @@ static void assert_is_none(const uint8_t *p, size_t n)
 	for (size_t at = 0; at < n; at++) {
 		ck_assert_int_eq(block_result_decode(p + at, n - at, NONCE, &r),
 				 -EINVAL);
-		ck_assert_int_eq(block_hello_decode(p + at, n - at, &nonce),
-				 -EINVAL);
+		ck_assert_int_eq(
+			block_hello_decode(p + at, n - at, &nonce, &cookie),
+			-EINVAL);
 	}
 	ck_assert_ptr_null(find(p, n, &left));
 	ck_assert_uint_eq(left, 0);

@@ -83,6 +83,30 @@ START_TEST(what_is_no_prefix_is_refused)
 }
 END_TEST
 
+static const struct {
+	const char *addr;
+	bool private;
+} places[] = {
+	{ "127.0.0.1", true },     { "10.0.0.1", true },
+	{ "172.16.0.1", true },    { "172.31.255.255", true },
+	{ "172.32.0.1", false },   { "192.168.9.9", true },
+	{ "192.169.0.1", false },  { "169.254.1.1", true },
+	{ "100.64.0.1", true },    { "100.128.0.1", false },
+	{ "198.51.100.1", false }, { "11.0.0.1", false },
+	{ "::1", true },           { "::2", false },
+	{ "fd00::1", true },       { "fe80::1", true },
+	{ "fec0::1", false },      { "2001:db8::1", false },
+};
+
+START_TEST(private_addresses_are_known)
+{
+	struct policy_addr addr = addr_of(places[_i].addr);
+
+	ck_assert_msg(policy_is_private(&addr) == places[_i].private, "%s",
+		      places[_i].addr);
+}
+END_TEST
+
 static struct policy_rules rules;
 static struct policy *policy;
 static struct policy_refusal refusal;
@@ -266,6 +290,7 @@ int main(void)
 			    COUNT(prefixes));
 	tcase_add_loop_test(tc, what_is_no_prefix_is_refused, 0,
 			    COUNT(no_prefixes));
+	tcase_add_loop_test(tc, private_addresses_are_known, 0, COUNT(places));
 	tcase_add_test(tc, without_rules_everybody_is_served);
 	tcase_add_test(tc, only_allowed_prefixes_are_served);
 	tcase_add_test(tc, clients_are_counted_by_address);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "back.h"
 #include "clock.h"
 #include "log.h"
 #include "udp.h"
@@ -73,6 +74,50 @@ void log_stranger(int64_t now_ns, const char *format, ...)
 {
 	(void)now_ns;
 	ck_abort_msg("%s", format);
+}
+
+/* Nothing is sent back here. */
+
+struct back *back_start(const struct back_job *job, const struct options *o,
+			struct report *r, int *why)
+{
+	(void)job;
+	(void)o;
+	(void)r;
+	*why = -ENOTSUP;
+	return NULL;
+}
+
+void back_stop(struct back *b)
+{
+	(void)b;
+}
+
+bool back_ended(const struct back *b)
+{
+	(void)b;
+	return true;
+}
+
+bool back_over(const struct back *b)
+{
+	(void)b;
+	return true;
+}
+
+void back_join(struct back *b)
+{
+	(void)b;
+}
+
+void back_free(struct back *b)
+{
+	(void)b;
+}
+
+bool clock_may_spin(unsigned threads)
+{
+	return threads == 0;
 }
 
 bool udp_prepare(int fd, int family, int64_t limit_ns)
@@ -178,7 +223,7 @@ static void serve(uint16_t omit_10ms, const struct step *steps, size_t n)
 	world.omit_10ms = omit_10ms;
 	world.now_ns = START_NS;
 	ck_assert_int_eq(sem_init(&world.end_reached, 0, 0), 0);
-	u = server_udp_start(-1, 4, &o, NULL);
+	u = server_udp_start(-1, 4, &o, NULL, NULL);
 	ck_assert_ptr_nonnull(u);
 	while (sem_wait(&world.end_reached) < 0)
 		;

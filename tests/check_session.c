@@ -1423,7 +1423,7 @@ START_TEST(answers_to_ours_stay_below_three_times)
 
 	uint8_t hello[BLOCK_HELLO_BYTES];
 
-	ck_assert_uint_eq(session_hello(&c.s, SENT, hello), 20);
+	ck_assert_uint_eq(session_hello(&c.s, SENT, 9, hello), 28);
 	ck_assert_int_eq(see(&c, -1, MS, MS), SESSION_MARKER);
 	finish(&c, MS);
 	for (int i = 0; i < 100; i++) {
@@ -1446,27 +1446,30 @@ START_TEST(hello_goes_to_ours_again_and_again)
 {
 	uint8_t p[BLOCK_HELLO_BYTES];
 	uint64_t nonce = 0;
+	uint64_t cookie = 0;
 	unsigned hellos = 0;
 	struct course c;
 
 	for (int kind = 0; kind < KINDS; kind++) {
 		open_with(&c, (enum kind)kind, 1);
 		if (kind != OURS)
-			ck_assert_uint_eq(session_hello(&c.s, SENT, p), 0);
+			ck_assert_uint_eq(session_hello(&c.s, SENT, 9, p), 0);
 	}
 	open_with(&c, OURS, 1);
 	for (uint64_t n = 1; n <= 1000; n++) {
 		c.s.datagrams = n;
-		if (session_hello(&c.s, SENT + (int64_t)n * MS, p) == 0)
+		if (session_hello(&c.s, SENT + (int64_t)n * MS, 9, p) == 0)
 			continue;
-		ck_assert_int_eq(block_hello_decode(p, sizeof(p), &nonce), 0);
+		ck_assert_int_eq(
+			block_hello_decode(p, sizeof(p), &nonce, &cookie), 0);
+		ck_assert_uint_eq(cookie, 9);
 		ck_assert_uint_eq(nonce, (uint64_t)(SENT + (int64_t)n * MS));
 		ck_assert(n <= 24 || n == 48 || n == 96 || n == 192 ||
 			  n == 384 || n == 768);
 		hellos++;
 	}
 	ck_assert_uint_eq(hellos, 29);
-	ck_assert_uint_eq(c.s.bytes_out, 29 * 20);
+	ck_assert_uint_eq(c.s.bytes_out, 29 * 28);
 }
 END_TEST
 
@@ -1512,11 +1515,11 @@ START_TEST(hello_stays_below_three_times)
 	build(&c, 0, 0);
 	session_begin(&c.s, c.buf, c.bytes, ARRIVED);
 	ck_assert(c.s.ours);
-	c.s.bytes_in = 6;
-	ck_assert_uint_eq(session_hello(&c.s, SENT, p), 0);
+	c.s.bytes_in = 9;
+	ck_assert_uint_eq(session_hello(&c.s, SENT, 9, p), 0);
 	ck_assert_uint_eq(c.s.bytes_out, 0);
-	c.s.bytes_in = 7;
-	ck_assert_uint_eq(session_hello(&c.s, SENT, p), 20);
+	c.s.bytes_in = 10;
+	ck_assert_uint_eq(session_hello(&c.s, SENT, 9, p), 28);
 }
 END_TEST
 

@@ -645,6 +645,76 @@ START_TEST(the_start_time_stands_where_iperf_2_has_it)
 }
 END_TEST
 
+/* What the header asks the server to send. */
+static const struct {
+	const uint8_t *bytes;
+	size_t n;
+	size_t at; /* where the header begins */
+	struct wire_wish wish;
+} wishes[] = {
+#define WISH(tv, at, ...)                                                      \
+	{                                                                      \
+		tv, sizeof(tv), at,                                            \
+		{                                                              \
+			__VA_ARGS__                                            \
+		}                                                              \
+	}
+	WISH(tv47, 0, .reverse = false),
+	WISH(tv41, WIRE_UDP_BYTES, .reverse = true),
+	WISH(tv42, WIRE_UDP_BYTES, .reverse = true), /* V1 as well */
+	WISH(tv45, WIRE_UDP_BYTES, .full = true),
+	WISH(tv55, WIRE_UDP_BYTES, .reverse = false),
+};
+
+START_TEST(the_wish_of_a_client_is_read)
+{
+	struct wire_client c;
+	struct wire_wish w;
+
+	ck_assert_int_eq(wire_client_decode(wishes[_i].bytes + wishes[_i].at,
+					    wishes[_i].n - wishes[_i].at, &c),
+			 0);
+	w = wire_wish(&c);
+	ck_assert_int_eq(w.reverse, wishes[_i].wish.reverse);
+	ck_assert_int_eq(w.full, wishes[_i].wish.full);
+	ck_assert_int_eq(w.back, wishes[_i].wish.back);
+	ck_assert_int_eq(w.now, wishes[_i].wish.now);
+}
+END_TEST
+
+/* -d, -r, and what only looks like them. */
+START_TEST(old_wishes_need_no_extension)
+{
+	struct wire_client c = { .flags = WIRE_V1 | WIRE_NOW };
+
+	ck_assert(wire_wish(&c).back && wire_wish(&c).now);
+	c.flags = WIRE_V1;
+	ck_assert(wire_wish(&c).back && !wire_wish(&c).now);
+	c.flags = WIRE_NOW;
+	ck_assert(!wire_wish(&c).back && !wire_wish(&c).now);
+	/* without the extension there are no upper flags */
+	c.flags = WIRE_V2;
+	c.upper = WIRE_UPPER_REVERSE;
+	ck_assert(!wire_wish(&c).reverse);
+}
+END_TEST
+
+START_TEST(a_cookie_comes_back)
+{
+	uint8_t p[WIRE_UDP_COOKIE_BYTES + 8];
+	const uint8_t wanted[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	memset(p, 0, sizeof(p));
+	ck_assert_uint_eq(wire_cookie_decode(p, sizeof(p)), 0);
+	wire_cookie_encode(p, 0x0102030405060708);
+	ck_assert_mem_eq(p + 128, wanted, 8);
+	ck_assert_uint_eq(p[136], 0);
+	ck_assert_uint_eq(wire_cookie_decode(p, WIRE_UDP_COOKIE_BYTES),
+			  0x0102030405060708);
+	ck_assert_uint_eq(wire_cookie_decode(p, WIRE_UDP_COOKIE_BYTES - 1), 0);
+}
+END_TEST
+
 START_TEST(flags_are_those_of_the_original)
 {
 	ck_assert_uint_eq(wire_flags(false, true), 0x400100a0);
@@ -1299,6 +1369,10 @@ static TCase *client_case(void)
 	tcase_add_test(tc, no_extension_without_its_flag);
 	tcase_add_loop_test(tc, rates_have_56_bits, 0, COUNT(rates));
 	tcase_add_test(tc, the_start_time_stands_where_iperf_2_has_it);
+	tcase_add_loop_test(tc, the_wish_of_a_client_is_read, 0,
+			    (int)(sizeof(wishes) / sizeof(wishes[0])));
+	tcase_add_test(tc, old_wishes_need_no_extension);
+	tcase_add_test(tc, a_cookie_comes_back);
 	tcase_add_test(tc, flags_are_those_of_the_original);
 	tcase_add_loop_test(tc, amounts_never_wrap_into_another_meaning, 0,
 			    COUNT(amounts));

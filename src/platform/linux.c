@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cpu.h"
 /* What is this large is mapped and unmapped by itself. */
@@ -268,34 +269,47 @@ static int network_error(struct msghdr *msg)
 	return 0;
 }
 
+int platform_next_error(int fd, struct sockaddr_storage *to)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[512];
+	} control;
+	char payload[1];
+	struct iovec iov = { .iov_base = payload, .iov_len = sizeof(payload) };
+	struct msghdr msg = {
+		.msg_name = to,
+		.msg_namelen = sizeof(*to),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+
+	memset(to, 0, sizeof(*to));
+	if (recvmsg(fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+		return -EAGAIN;
+	return network_error(&msg);
+}
+
 unsigned platform_take_errors(int fd, int *last)
 {
+	struct sockaddr_storage to;
 	unsigned count = 0;
+	int number;
 
-	for (;;) {
-		union {
-			struct cmsghdr align;
-			char bytes[512];
-		} control;
-		char payload[1];
-		struct iovec iov = { .iov_base = payload,
-				     .iov_len = sizeof(payload) };
-		struct msghdr msg = {
-			.msg_iov = &iov,
-			.msg_iovlen = 1,
-			.msg_control = &control,
-			.msg_controllen = sizeof(control),
-		};
-		int number;
-
-		if (recvmsg(fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
-			return count;
-		number = network_error(&msg);
-		if (number != 0) {
+	while ((number = platform_next_error(fd, &to)) >= 0) {
+		if (number > 0) {
 			*last = number;
 			count++;
 		}
 	}
+	return count;
+}
+
+int platform_secret(void *buf, size_t n)
+{
+	return getentropy(buf, n) < 0 ? -errno : 0;
 }
 
 uint64_t platform_buffer_bytes(uint64_t told)

@@ -60,12 +60,17 @@ int platform_unacked(int fd, uint64_t *bytes);
 /* Asks to be told of local drops and ICMP errors of a UDP socket; without it
  * Linux hides a full queue below the socket. */
 int platform_tx_errors(int fd, int family);
+/* Takes one error that waits for the socket: its errno when the network told it
+ * of a datagram to *to, 0 when it is a local one, -EAGAIN: none waits. */
+int platform_next_error(int fd, struct sockaddr_storage *to);
 /* Takes what waits in the error queue.  The number of errors that came from
  * the network, *last the latest errno of these. */
 unsigned platform_take_errors(int fd, int *last);
 /* What a socket can hold of payload and overhead, of the size that it tells:
  * Linux tells twice of what was asked for. */
 uint64_t platform_buffer_bytes(uint64_t told);
+/* Bytes that nobody can foretell; at most 256. */
+int platform_secret(void *buf, size_t n);
 /* Processor time of the calling thread (where it can't be told: of the whole
  * process), ns. */
 int platform_cpu(int64_t *user_ns, int64_t *system_ns);

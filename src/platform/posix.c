@@ -2,6 +2,7 @@
 #include "platform.h"
 
 #include <errno.h>
+#include <unistd.h>
 #ifdef __FreeBSD__
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -129,6 +130,18 @@ int platform_tx_errors(int fd, int family)
 	(void)fd;
 	(void)family;
 	return -ENOTSUP;
+}
+
+int platform_next_error(int fd, struct sockaddr_storage *to)
+{
+	(void)fd;
+	(void)to;
+	return -EAGAIN;
+}
+
+int platform_secret(void *buf, size_t n)
+{
+	return getentropy(buf, n) < 0 ? -errno : 0;
 }
 
 unsigned platform_take_errors(int fd, int *last)

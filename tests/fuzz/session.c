@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "back.h"
 #include "block.h"
 #include "clock.h"
 #include "fuzz.h"
@@ -74,12 +75,11 @@ int64_t clock_wall_ns(void)
 	return world.now_ns + world.wall_ns;
 }
 
-/* It has nothing to complain of, as long as there is memory. */
+/* What is asked to be sent back is refused, for nothing is sent back here. */
 void log_stranger(int64_t now_ns, const char *format, ...)
 {
 	(void)now_ns;
 	(void)format;
-	abort();
 }
 
 /* --- the thread: the linker puts these in place of the real ones ---------- */
@@ -332,6 +332,50 @@ static void disturb(void)
 		world.wall_ns += (how - 192) * 100 * CLOCK_MS_NS;
 }
 
+/* Nothing is sent back here. */
+
+struct back *back_start(const struct back_job *job, const struct options *o,
+			struct report *r, int *why)
+{
+	(void)job;
+	(void)o;
+	(void)r;
+	*why = -ENOTSUP;
+	return NULL;
+}
+
+void back_stop(struct back *b)
+{
+	(void)b;
+}
+
+bool back_ended(const struct back *b)
+{
+	(void)b;
+	return true;
+}
+
+bool back_over(const struct back *b)
+{
+	(void)b;
+	return true;
+}
+
+void back_join(struct back *b)
+{
+	(void)b;
+}
+
+void back_free(struct back *b)
+{
+	(void)b;
+}
+
+bool clock_may_spin(unsigned threads)
+{
+	return threads == 0;
+}
+
 bool udp_prepare(int fd, int family, int64_t limit_ns)
 {
 	(void)fd;
@@ -465,7 +509,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	world.now_ns = CLOCK_SECOND_NS;
 	world.wall_ns = WALL_NS;
 	make_peers();
-	world.server = server_udp_start(-1, 4, &o, NULL);
+	world.server = server_udp_start(-1, 4, &o, NULL, NULL);
 	assert(world.server != NULL);
 	(void)world.run(world.arg);
 	assert(world.shown == NULL);
