@@ -89,6 +89,7 @@ static void check_stream(const uint8_t *p, size_t n)
 	struct block_result r;
 	struct fuzz head = { p, n };
 	uint64_t nonce;
+	uint64_t cookie;
 	size_t left;
 	const uint8_t *at = block_find(p, n, &left);
 
@@ -96,7 +97,7 @@ static void check_stream(const uint8_t *p, size_t n)
 		assert(at >= p && at + left == p + n);
 	else
 		assert(left <= BLOCK_LENGTH_MAX);
-	(void)block_hello_decode(p, n, &nonce);
+	(void)block_hello_decode(p, n, &nonce, &cookie);
 	(void)fuzz_number(&head, 8);
 	if (block_result_decode(p, n, fuzz_number(&head, 8), &r) == 0)
 		check_result(&r);
@@ -122,6 +123,7 @@ static void check_sealed(const uint8_t *fields, size_t n)
 	uint8_t *block = stream + 4;
 	struct block_result r;
 	uint64_t nonce = 0;
+	uint64_t cookie;
 	size_t length;
 	size_t left;
 
@@ -129,10 +131,10 @@ static void check_sealed(const uint8_t *fields, size_t n)
 	if (n > BLOCK_LENGTH_MAX - HEAD_BYTES - SUM_BYTES)
 		return;
 	length = seal(block, MAGIC_HELLO, fields, n);
-	assert(block_hello_decode(block, length, &nonce) == 0);
+	assert(block_hello_decode(block, length, &nonce, &cookie) == 0);
 	assert(nonce == NONCE);
 	length = seal(block, MAGIC_RESULT, fields, n);
-	assert(block_hello_decode(block, length, &nonce) < 0);
+	assert(block_hello_decode(block, length, &nonce, &cookie) < 0);
 	/* fields that hold a whole block themselves are found first */
 	if (block_find(fields, n, &left) == NULL)
 		check_found(stream, 4 + length, length);

@@ -66,7 +66,7 @@ static void write_blocks(void)
 	/* what stands between head and checksum: the target adds them */
 	write_seed("block", "fields", NULL, 0, out + 16, n - 20);
 	write_seed("block", "short", NULL, 0, out + 16, 23 * 8);
-	n = block_hello_encode(out, 1);
+	n = block_hello_encode(out, 1, 2);
 	write_seed("block", "hello", NULL, 0, out, n);
 }
 

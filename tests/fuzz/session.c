@@ -472,7 +472,9 @@ int udp_answer(int fd, const struct udp_arrival *a, const uint8_t *buf,
 	       size_t bytes)
 {
 	struct peer_seen *p = world.peers;
+	struct policy_refusal refusal;
 	uint64_t nonce;
+	uint64_t cookie;
 
 	(void)fd;
 	while (p->len != a->from.len ||
@@ -480,8 +482,10 @@ int udp_answer(int fd, const struct udp_arrival *a, const uint8_t *buf,
 		p++;
 	p->out_bytes += bytes;
 	assert(p->out_bytes <= 3 * p->in_bytes);
-	if (block_hello_decode(buf, bytes, &nonce) == 0)
+	if (block_hello_decode(buf, bytes, &nonce, &cookie) == 0)
 		assert(bytes == BLOCK_HELLO_BYTES);
+	else if (block_refusal_decode(buf, bytes, &nonce, &refusal) == 0)
+		assert(bytes == BLOCK_REFUSAL_BYTES);
 	else
 		check_report(p, buf, bytes);
 	return 0;
