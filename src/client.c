@@ -56,6 +56,7 @@ struct inbound {
 	struct server_udp *udp;
 	int fd;
 	bool owns_fd;
+	struct stream *shares; /* sends from the socket, NULL: none does */
 	bool stopped;
 	bool asks;       /* the server has to be asked */
 	int64_t ask_ns;  /* when next */
@@ -403,8 +404,12 @@ static enum client_status connect_stream(struct client *c, uint32_t i)
 	if (c->o->udp && !c->plan.forward)
 		return add_inbound(c, fd, true, true);
 	status = add_streams(c, i, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
-	if (status == CLIENT_OK && c->o->udp && c->plan.reverse)
-		status = add_inbound(c, fd, false, true);
+	if (status != CLIENT_OK || !c->o->udp || !c->plan.reverse)
+		return status;
+	status = add_inbound(c, fd, false, true);
+	if (status == CLIENT_OK)
+		c->inbound[c->n_inbound - 1].shares =
+			c->runs[c->n_runs - 1].stream;
 	return status;
 }
 
@@ -620,6 +625,9 @@ static bool follow_inbound(struct client *c, int64_t now_ns, int64_t closed_ns)
 			continue;
 		}
 		more = true;
+		if (in->shares != NULL)
+			atomic_store(&in->shares->heard_cookie,
+				     server_udp_cookie(in->udp));
 		if (!in->asks || now_ns < in->ask_ns ||
 		    server_udp_accepted(in->udp) > 0)
 			continue;

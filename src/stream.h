@@ -92,8 +92,10 @@ struct stream {
 
 	/* written by others, read by the mover */
 	atomic_bool stop;
-	atomic_bool cut;     /* receiver: stopped for the reason in refusal */
-	atomic_bool abandon; /* told again: nothing is worth a wait */
+	atomic_bool cut; /* receiver: stopped for the reason in refusal */
+	_Atomic uint64_t heard_cookie; /* UDP sender whose socket another
+					  reads; 0: none yet */
+	atomic_bool abandon;           /* told again: nothing is worth a wait */
 
 	/* set before the stream is added to the report; 0: not known */
 	uint64_t asked_bps;    /* 0 also: as fast as possible */

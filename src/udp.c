@@ -308,8 +308,11 @@ static void read_early(struct stream *s)
 	uint8_t early[2048];
 	ssize_t n;
 
-	if (s->job.shared)
-		return; /* what comes is the receiver's */
+	if (s->job.shared) {
+		/* what comes is the receiver's */
+		s->cookie = atomic_load(&s->heard_cookie);
+		return;
+	}
 	while ((n = recv(s->fd, early, sizeof(early), MSG_DONTWAIT)) >= 0)
 		(void)take_word(s, early, (size_t)n);
 	if (errno == ECONNREFUSED)
