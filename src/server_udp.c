@@ -281,6 +281,7 @@ static void append_pending(struct server_udp *u, struct session *s)
 
 	p->pending = true;
 	p->older = u->newest;
+	p->newer = NULL; /* it may have stood in the list before */
 	if (u->newest != NULL)
 		((struct peer *)u->newest->owner)->newer = s;
 	else

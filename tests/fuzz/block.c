@@ -12,6 +12,7 @@
 
 #define MAGIC_HELLO 0xa91f5e01u
 #define MAGIC_RESULT 0xa91f5e02u
+#define MAGIC_REFUSAL 0xa91f5e03u
 #define HEAD_BYTES 16
 #define SUM_BYTES 4
 #define NONCE 0x0102030405060708u
@@ -83,6 +84,24 @@ static void check_round_trip(const struct block_result *r, size_t damage)
 	assert(block_result_decode(out, sizeof(out), NONCE, &again) < 0);
 }
 
+/* A refusal is read as one, in the midst of others, and is sent on unchanged.
+ */
+static void check_refusal(const uint8_t *p, size_t n)
+{
+	uint8_t out[4 + BLOCK_REFUSAL_BYTES] = { 0 };
+	struct policy_refusal r;
+	struct policy_refusal again;
+	uint64_t nonce = 0;
+
+	if (block_refusal_decode(p, n, &nonce, &r) < 0)
+		return;
+	assert(r.why > POLICY_NONE && r.why <= POLICY_OTHER);
+	assert(block_refusal_encode(out + 4, &r, nonce) == BLOCK_REFUSAL_BYTES);
+	assert(block_refusal_find(out, sizeof(out), &again) == 0);
+	assert(r.why == again.why && r.value == again.value &&
+	       r.running == again.running);
+}
+
 /* Bytes as they came. */
 static void check_stream(const uint8_t *p, size_t n)
 {
@@ -98,6 +117,7 @@ static void check_stream(const uint8_t *p, size_t n)
 	else
 		assert(left <= BLOCK_LENGTH_MAX);
 	(void)block_hello_decode(p, n, &nonce, &cookie);
+	check_refusal(p, n);
 	(void)fuzz_number(&head, 8);
 	if (block_result_decode(p, n, fuzz_number(&head, 8), &r) == 0)
 		check_result(&r);
@@ -133,6 +153,8 @@ static void check_sealed(const uint8_t *fields, size_t n)
 	length = seal(block, MAGIC_HELLO, fields, n);
 	assert(block_hello_decode(block, length, &nonce, &cookie) == 0);
 	assert(nonce == NONCE);
+	length = seal(block, MAGIC_REFUSAL, fields, n);
+	check_refusal(block, length);
 	length = seal(block, MAGIC_RESULT, fields, n);
 	assert(block_hello_decode(block, length, &nonce, &cookie) < 0);
 	/* fields that hold a whole block themselves are found first */

@@ -133,10 +133,23 @@ static void check_bind(const struct options *o)
 		       UINT16_MAX);
 }
 
+static void check_limits(const struct policy_rules *r)
+{
+	assert(r->n_allow <= POLICY_ALLOW_MAX);
+	for (unsigned i = 0; i < r->n_allow; i++)
+		assert(r->allow[i].bits <= 8 * POLICY_ADDR_BYTES);
+	assert(r->clients <= UINT16_MAX);
+	assert(r->time_ns == 0 || r->time_ns >= TIME_MIN_NS);
+	assert(r->rate_bps == 0 ||
+	       (r->rate_bps >= 1000 && r->rate_bps <= 1000000000000000));
+}
+
 static void check_client(const struct options *o)
 {
 	assert(o->host != NULL && o->host[0] != '\0' && o->host[0] != '-');
 	assert(!o->daemonize && !o->single && !o->one_off);
+	assert(o->limits.n_allow == 0 && o->limits.clients == 0 &&
+	       o->limits.time_ns == 0 && o->limits.rate_bps == 0);
 	assert(o->parallel >= 1);
 	assert(!o->udp || o->rate_set || o->rate.bps == OPTIONS_UDP_BPS);
 	assert(o->udp || o->rate.pps == 0);
@@ -149,6 +162,7 @@ static void check_server(const struct options *o)
 	assert(o->host == NULL && o->bind_port == 0);
 	assert(o->amount_bytes == 0 && o->ttl == 0 && !o->rate_set);
 	assert(!o->trip_times);
+	check_limits(&o->limits);
 }
 
 static void check_together(const struct options *o)

@@ -2,9 +2,11 @@
  * seeds: writes what fuzz targets start from to DIR/TARGET/.  Headers are those
  * that were captured; the rest is made by the rooms that also decode it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "../golden/wire_vectors.h"
 #include "block.h"
@@ -22,6 +24,11 @@ static void write_seed(const char *target, const char *name,
 	char path[PATH_BYTES];
 	FILE *f;
 
+	snprintf(path, sizeof(path), "%s/%s", dir, target);
+	if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+		perror(path);
+		exit(1);
+	}
 	snprintf(path, sizeof(path), "%s/%s/%s", dir, target, name);
 	f = fopen(path, "wb");
 	if (f == NULL || fwrite(head, 1, head_bytes, f) != head_bytes ||
@@ -66,6 +73,10 @@ static void write_blocks(void)
 	/* what stands between head and checksum: the target adds them */
 	write_seed("block", "fields", NULL, 0, out + 16, n - 20);
 	write_seed("block", "short", NULL, 0, out + 16, 23 * 8);
+	n = block_refusal_encode(
+		out, &(struct policy_refusal){ .why = POLICY_TIME, .value = 5 },
+		1);
+	write_seed("block", "refusal", NULL, 0, out, n);
 	n = block_hello_encode(out, 1, 2);
 	write_seed("block", "hello", NULL, 0, out, n);
 }

@@ -505,6 +505,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		.enhanced = how & 4,
 		.histograms = how & 8,
 		.late_after_ns = (how & 16 ? 1 : 100) * CLOCK_MS_NS,
+		.limits = { .clients = how & 64 ? 1 : 0,
+			    .time_ns = how & 128 ? 5 * CLOCK_SECOND_NS : 0,
+			    .rate_bps = how & 128 ? 100000 : 0 },
 	};
 
 	memset(&world, 0, sizeof(world));

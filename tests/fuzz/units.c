@@ -96,7 +96,7 @@ static void check_writers(struct fuzz f)
 	char whole[TEXT_BYTES];
 	char cut[8];
 
-	assert(units_bps(bytes, ns) >= 0);
+	assert(units_bps(bytes, ns) >= 0 && units_pps(bytes, ns) >= 0);
 	units_bytes_text(whole, sizeof(whole), bytes, format, look);
 	check_text(whole, sizeof(whole));
 	units_rate_text(whole, sizeof(whole), bytes, ns, format, look);

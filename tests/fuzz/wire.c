@@ -92,7 +92,7 @@ static bool same_client(const struct wire_client *a,
 
 static void check_client(const uint8_t *p, size_t n)
 {
-	uint8_t out[WIRE_TCP_BYTES];
+	uint8_t out[WIRE_UDP_START_BYTES - WIRE_UDP_BYTES];
 	char version[24];
 	struct wire_client c;
 	struct wire_client again;
@@ -105,6 +105,12 @@ static void check_client(const uint8_t *p, size_t n)
 	size_t bytes = wire_client_encode(out, &c);
 
 	assert(bytes == (c.has_ext ? WIRE_TCP_BYTES : WIRE_BASE_BYTES));
+	assert(wire_client_decode(out, bytes, &again) == 0);
+	assert(same_client(&c, &again));
+	/* a start time stands behind all that is read */
+	c.start_ns = SEC_NS;
+	bytes = wire_client_encode(out, &c);
+	assert(bytes <= sizeof(out));
 	assert(wire_client_decode(out, bytes, &again) == 0);
 	assert(same_client(&c, &again));
 	assert(wire_streams(&c) >= 1 && wire_streams(&c) <= WIRE_STREAMS_MAX);
