@@ -144,6 +144,13 @@ static void check_limits(const struct policy_rules *r)
 	       (r->rate_bps >= 1000 && r->rate_bps <= 1000000000000000));
 }
 
+/* One way of a test at most. */
+static void check_modes(const struct options *o)
+{
+	assert(o->reverse + o->full_duplex + o->dual + o->tradeoff <= 1);
+	assert(o->listen_port >= 1);
+}
+
 static void check_client(const struct options *o)
 {
 	assert(o->host != NULL && o->host[0] != '\0' && o->host[0] != '-');
@@ -155,13 +162,15 @@ static void check_client(const struct options *o)
 	assert(o->udp || o->rate.pps == 0);
 	assert(!o->udp || o->amount_bytes == 0 ||
 	       o->amount_bytes >= OPTIONS_UDP_LEN_MIN);
+	check_modes(o);
 }
 
 static void check_server(const struct options *o)
 {
 	assert(o->host == NULL && o->bind_port == 0);
 	assert(o->amount_bytes == 0 && o->ttl == 0 && !o->rate_set);
-	assert(!o->trip_times);
+	assert(!o->trip_times && !o->reverse && !o->full_duplex);
+	assert(!o->dual && !o->tradeoff);
 	check_limits(&o->limits);
 }
 
