@@ -533,10 +533,8 @@ static void stop_inbound(struct inbound *in)
 
 static void stop_streams(struct client *c)
 {
-	for (uint32_t i = 0; i < c->n_runs; i++) {
-		c->runs[i].stream->interrupted = true;
+	for (uint32_t i = 0; i < c->n_runs; i++)
 		stream_stop(c->runs[i].stream);
-	}
 	if (c->back != NULL)
 		server_tcp_stop(c->back);
 	for (uint32_t i = 0; i < c->n_inbound; i++)

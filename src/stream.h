@@ -127,7 +127,6 @@ struct stream {
 
 	/* set by the mover before closed */
 	int error;          /* negative errno that ended it, 0: none */
-	bool interrupted;   /* a signal or limit ended it early */
 	uint64_t numbers;   /* UDP sender: datagrams numbered */
 	int64_t sent_ns;    /* UDP sender: when the end marker was due */
 	int64_t refused_ns; /* UDP sender: the first refusal, 0: none */

@@ -538,7 +538,6 @@ void tcp_receive(struct stream *s)
 			s->error = -errno;
 		break;
 	}
-	s->interrupted = s->interrupted || atomic_load(&s->stop);
 	s->no_result = was_refused(s);
 	if (atomic_load(&s->cut))
 		stream_note_cut(s);

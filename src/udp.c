@@ -451,7 +451,8 @@ static void note_shortfall(const struct sender *t)
 	double busy = (double)(s->cpu.user_ns + s->cpu.system_ns) /
 		      (double)(took_ns > 0 ? took_ns : 1);
 
-	if (short_part < UDP_SHORT_PART || s->interrupted || s->error != 0)
+	if (short_part < UDP_SHORT_PART || atomic_load(&s->stop) ||
+	    s->error != 0)
 		return;
 	if (refused > 0)
 		stream_note(s,

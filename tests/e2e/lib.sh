@@ -161,7 +161,9 @@ serve() {
 	served=$1
 	shift
 	launch "$T/$served.out" "$T/$served.err" "$IPERF" -s "$@"
-	wait_until 5 port_bound "$(port_of "$@")" || fail "no server: -s $*"
+	wait_until 5 port_bound "$(port_of "$@")" &&
+		wait_until 5 says_listening "$T/$served.out" ||
+		fail "no server: -s $*"
 }
 
 now() { # ms
