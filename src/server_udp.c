@@ -6,14 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "back.h"
 #include "clock.h"
 #include "log.h"
-#include "platform/platform.h"
 #include "session.h"
-#include "siphash.h"
 #include "stamp.h"
 #include "udp.h"
+#include "wish.h"
 
 #define RECEIVE_BYTES 65536
 /* Sessions are looked after this often, also while nothing arrives. */
@@ -34,22 +32,6 @@
 /* -r: the server sends so long after the last word to the client (iperf 2.1).
  */
 #define AFTER_NS (250 * CLOCK_MS_NS)
-/* Somebody whose wish was refused, or is done, is remembered so long: the same
- * request comes again and again. */
-#define ASKED_NS CLOCK_SECOND_NS
-#define ASKED_MAX 1024
-
-/* Who asked for what is sent to it. */
-struct asked {
-	struct asked *next;
-	struct session_key key;
-	struct sock_addr peer;
-	struct policy_addr addr;
-	struct back *back; /* NULL: refused */
-	bool entered;      /* counts in the policy */
-	int64_t over_ns;   /* when it was, or had ended; 0: it runs */
-};
-
 /* The first datagram of a peer that has not sent a second one yet. */
 struct first {
 	struct wire_udp h;
@@ -94,12 +76,7 @@ struct server_udp {
 	_Atomic uint64_t cookie; /* what its server said */
 	atomic_bool refused;     /* so too, with the reason that follows */
 	struct policy_refusal refusal;
-	struct asked *asked;
-	unsigned n_asked;
-	bool tells_errors; /* of what is sent from the socket */
-	uint8_t secret[SIPHASH_KEY_BYTES];
-	bool has_secret;
-	int family;
+	struct wish *wish;      /* what is sent to clients */
 	struct stream *leaving; /* ended, the report still looks at them */
 	pthread_t thread;
 	atomic_bool stop;
@@ -253,7 +230,8 @@ static enum begun add_stream(struct server_udp *u, struct session *s,
 
 static bool busy(const struct server_udp *u)
 {
-	return atomic_load(&u->accepted) != atomic_load(&u->ended);
+	return atomic_load(&u->accepted) != atomic_load(&u->ended) ||
+	       wish_busy(u->wish);
 }
 
 /* With -1 only the client that is served may bring more streams. */
@@ -596,237 +574,6 @@ static void see_drops(struct server_udp *u, const struct udp_arrival *a)
 		u->drops_shared += count;
 }
 
-/* What this client has to show to prove that it is where it says; not 0. */
-static uint64_t cookie_of(const struct server_udp *u,
-			  const struct session_key *key)
-{
-	return siphash(u->secret, key, sizeof(*key)) | 1;
-}
-
-/* May something be sent to this client beyond an answer?  It showed the cookie,
- * or no router brought its datagram from elsewhere. */
-static bool is_proven(const struct server_udp *u, const struct session_key *key,
-		      const struct udp_arrival *a)
-{
-	struct policy_addr addr;
-
-	if (u->has_secret &&
-	    wire_cookie_decode(u->buf, a->bytes) == cookie_of(u, key))
-		return true;
-	sock_address(&a->from, &addr);
-	for (unsigned i = 0; i < u->o->limits.n_allow; i++) {
-		if (policy_holds(&u->o->limits.allow[i], &addr))
-			return true;
-	}
-	return policy_is_private(&addr) || sock_on_link(&a->from);
-}
-
-static struct asked *find_asked(const struct server_udp *u,
-				const struct session_key *key)
-{
-	struct asked *at = u->asked;
-
-	while (at != NULL && memcmp(&at->key, key, sizeof(*key)) != 0)
-		at = at->next;
-	return at;
-}
-
-static void drop_asked(struct server_udp *u, struct asked **at)
-{
-	struct asked *one = *at;
-
-	*at = one->next;
-	u->n_asked--;
-	if (one->back != NULL)
-		back_free(one->back);
-	free(one);
-}
-
-/* Remembers who asked; NULL: too many, or no memory. */
-static struct asked *add_asked(struct server_udp *u,
-			       const struct session_key *key,
-			       const struct udp_arrival *a)
-{
-	struct asked *one =
-		u->n_asked < ASKED_MAX ? calloc(1, sizeof(*one)) : NULL;
-
-	if (one == NULL)
-		return NULL;
-	one->key = *key;
-	one->peer = a->from;
-	sock_address(&a->from, &one->addr);
-	one->next = u->asked;
-	u->asked = one;
-	u->n_asked++;
-	return one;
-}
-
-/* How many of them send now. */
-static unsigned senders(const struct server_udp *u)
-{
-	unsigned n = 0;
-
-	for (const struct asked *one = u->asked; one != NULL; one = one->next)
-		n += one->back != NULL && !back_ended(one->back);
-	return n;
-}
-
-static void refuse_wish(const struct udp_arrival *a, const char *why)
-{
-	char address[OUT_ADDR_BYTES];
-	uint16_t port = 0;
-
-	sock_text(&a->from, address, sizeof(address), &port);
-	log_stranger(clock_ns(), "%s port %u asks to be sent to: %s", address,
-		     (unsigned)port, why);
-}
-
-/* Begins to send what a client asked for; NULL: it can't be had. */
-static struct asked *
-send_back(struct server_udp *u, const struct session_key *key,
-	  const struct udp_arrival *a, const struct wire_client *header,
-	  enum wire_layout layout, bool ours, bool connects)
-{
-	struct wire_wish wish = wire_wish(header);
-	struct asked *one = add_asked(u, key, a);
-	int why = -ENOMEM;
-
-	if (!u->tells_errors && !connects)
-		u->tells_errors = platform_tx_errors(u->fd, u->family) == 0;
-	if (one != NULL)
-		one->back = back_start(
-			&(struct back_job){
-				.fd = u->fd,
-				.from = a,
-				.header = header,
-				.layout = layout,
-				.ours = ours,
-				.connects = connects,
-				.precise = clock_may_spin(senders(u) + 1),
-				.mode = wish.reverse ? "reverse"
-					: wish.full  ? "full-duplex"
-						     : NULL,
-			},
-			u->o, u->report, &why);
-	if (one != NULL && one->back != NULL) {
-		atomic_fetch_add(&u->accepted, 1);
-		return one;
-	}
-	refuse_wish(a, strerror(-why));
-	if (one != NULL)
-		one->over_ns = clock_ns();
-	return NULL;
-}
-
-/* A session whose client wants to be sent to, as soon as that may be. */
-static void see_wish(struct server_udp *u, struct session *s,
-		     const struct udp_arrival *a)
-{
-	struct peer *p = s->owner;
-
-	if (p->asked || !s->has_client || u->one_peer)
-		return;
-	p->wish = wire_wish(&s->client);
-	if (!p->wish.full && !p->wish.back) {
-		p->asked = true;
-		return;
-	}
-	p->proven = p->proven || is_proven(u, &s->key, a);
-	if (!p->proven && !s->ours) {
-		refuse_wish(a,
-			    "only from --allow, private and local addresses");
-		p->asked = true;
-	}
-	if (!p->proven || (p->wish.back && !p->wish.now))
-		return;
-	p->asked = true;
-	(void)send_back(u, &s->key, a, &s->client, s->layout, s->ours,
-			p->wish.back);
-}
-
-/* -R: a client that sends nothing but this, until data come. */
-static bool is_request(const struct server_udp *u, const struct udp_arrival *a)
-{
-	const uint8_t modes = (WIRE_EXT | WIRE_V2) >> 24;
-	struct wire_client c;
-
-	return a->bytes >= WIRE_UDP_CLIENT_BYTES &&
-	       (u->buf[WIRE_UDP_BYTES] & modes) == modes &&
-	       wire_client_decode(u->buf + WIRE_UDP_BYTES,
-				  a->bytes - WIRE_UDP_BYTES, &c) == 0 &&
-	       wire_wish(&c).reverse;
-}
-
-/* The word to a client of ours that has to show where it is. */
-static void ask_for_proof(struct server_udp *u, const struct session_key *key,
-			  const struct udp_arrival *a)
-{
-	uint8_t hello[BLOCK_HELLO_BYTES];
-	struct wire_udp h;
-
-	if (wire_udp_decode(u->buf, a->bytes, WIRE_MODERN, &h) == 0 &&
-	    a->bytes >= BLOCK_HELLO_BYTES)
-		(void)udp_answer(u->fd, a, hello,
-				 block_hello_encode(hello, (uint64_t)h.sent_ns,
-						    cookie_of(u, key)));
-}
-
-static void refuse_request(struct server_udp *u, const struct session_key *key,
-			   const struct udp_arrival *a,
-			   const struct policy_refusal *r, bool ours,
-			   int64_t arrival_ns)
-{
-	struct asked *one = add_asked(u, key, a);
-	char why[POLICY_TEXT_BYTES];
-	uint8_t word[BLOCK_REFUSAL_BYTES];
-	struct wire_udp h;
-
-	if (one != NULL)
-		one->over_ns = arrival_ns;
-	policy_text(r, why);
-	refuse_wish(a, why);
-	if (ours && wire_udp_decode(u->buf, a->bytes, WIRE_MODERN, &h) == 0)
-		(void)udp_answer(
-			u->fd, a, word,
-			block_refusal_encode(word, r, (uint64_t)h.sent_ns));
-}
-
-static void request(struct server_udp *u, const struct session_key *key,
-		    const struct udp_arrival *a, int64_t arrival_ns)
-{
-	struct policy_refusal refusal = { .why = POLICY_NONE };
-	struct policy_ask ask = { .time_known = false };
-	struct wire_client c;
-	bool ours;
-
-	if (find_asked(u, key) != NULL || !welcome(u, a))
-		return;
-	(void)wire_client_decode(u->buf + WIRE_UDP_BYTES,
-				 a->bytes - WIRE_UDP_BYTES, &c);
-	ours = c.has_ext && wire_is_ours(c.version_u, c.version_l);
-	stream_ask(&c, &ask);
-	sock_address(&a->from, &ask.addr);
-	if (!is_proven(u, key, a)) {
-		if (ours) {
-			ask_for_proof(u, key, a);
-			return;
-		}
-		refusal.why = POLICY_ADDRESS;
-	}
-	if (refusal.why != POLICY_NONE ||
-	    !policy_enter(u->policy, &ask, &refusal)) {
-		refuse_request(u, key, a, &refusal, ours, arrival_ns);
-		return;
-	}
-
-	struct asked *one = send_back(u, key, a, &c, WIRE_MODERN, ours, false);
-
-	if (one != NULL)
-		one->entered = true;
-	else
-		policy_leave(u->policy, &ask.addr);
-}
-
 /* A client hears a word of its server, one of ours: a hello. */
 static bool hears(struct server_udp *u, const struct udp_arrival *a)
 {
@@ -845,57 +592,42 @@ static bool hears(struct server_udp *u, const struct udp_arrival *a)
 	return true;
 }
 
-/* The network told that somebody to whom is sent is not there. */
-static void take_errors(struct server_udp *u)
+static void send_to(struct server_udp *u, const struct session *s,
+		    const struct udp_arrival *a)
 {
-	struct sock_addr to;
-	struct session_key key;
-	int number;
-
-	while (u->tells_errors &&
-	       (number = platform_next_error(u->fd, &to.ss)) >= 0) {
-		struct asked *one = NULL;
-
-		if (number > 0 && session_key(&key, &to.ss))
-			one = find_asked(u, &key);
-		if (one != NULL && one->back != NULL)
-			back_stop(one->back);
-	}
+	(void)wish_send(u->wish, &(struct wish_ask){
+					 .key = &s->key,
+					 .from = a,
+					 .header = &s->client,
+					 .layout = s->layout,
+					 .ours = s->ours,
+					 .connects = wire_wish(&s->client).back,
+				 });
 }
 
-static void look_after_asked(struct server_udp *u, int64_t now_ns)
+/* A session whose client wants to be sent to, as soon as that may be. */
+static void see_wish(struct server_udp *u, struct session *s,
+		     const struct udp_arrival *a)
 {
-	struct asked **at = &u->asked;
+	struct peer *p = s->owner;
 
-	while (*at != NULL) {
-		struct asked *one = *at;
-
-		if (one->back != NULL && one->over_ns == 0 &&
-		    back_ended(one->back)) {
-			one->over_ns = now_ns;
-			if (one->entered)
-				policy_leave(u->policy, &one->addr);
-			atomic_store(&u->quiet_ns, now_ns);
-			atomic_fetch_add(&u->ended, 1);
-		}
-		if (one->over_ns != 0 && now_ns - one->over_ns > ASKED_NS &&
-		    (one->back == NULL || back_over(one->back)))
-			drop_asked(u, at);
-		else
-			at = &one->next;
+	if (p->asked || !s->has_client || u->one_peer)
+		return;
+	p->wish = wire_wish(&s->client);
+	if (!p->wish.full && !p->wish.back) {
+		p->asked = true;
+		return;
 	}
-}
-
-static void stop_asked(struct server_udp *u)
-{
-	for (struct asked *one = u->asked; one != NULL; one = one->next) {
-		if (one->back != NULL)
-			back_stop(one->back);
+	p->proven = p->proven || wish_proven(u->wish, &s->key, a);
+	if (!p->proven && !s->ours) {
+		wish_refuse(a,
+			    "only from --allow, private and local addresses");
+		p->asked = true;
 	}
-	for (struct asked *one = u->asked; one != NULL; one = one->next) {
-		if (one->back != NULL)
-			back_join(one->back);
-	}
+	if (!p->proven || (p->wish.back && !p->wish.now))
+		return;
+	p->asked = true;
+	send_to(u, s, a);
 }
 
 /* A client of ours learns early that its server is one, too. */
@@ -907,7 +639,7 @@ static void greet(struct server_udp *u, struct session *s,
 
 	if (u->only.quiet)
 		return;
-	n = session_hello(s, sent_ns, cookie_of(u, &s->key), hello);
+	n = session_hello(s, sent_ns, wish_cookie(u->wish, &s->key), hello);
 	if (n > 0)
 		(void)udp_answer(u->fd, a, hello, n);
 }
@@ -998,8 +730,9 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 
 	if (u->one_peer && hears(u, a))
 		return;
-	if (!u->one_peer && is_request(u, a)) {
-		request(u, &key, a, arrival_ns);
+	if (!u->one_peer && wish_is_request(u->buf, a->bytes)) {
+		if (welcome(u, a))
+			wish_request(u->wish, &key, a, arrival_ns);
 		return;
 	}
 
@@ -1090,8 +823,7 @@ static void care_for(struct session *s, void *arg)
 
 	if (p->back_at_ns != 0 && c->now_ns >= p->back_at_ns) {
 		p->back_at_ns = 0;
-		(void)send_back(c->u, &s->key, &p->last, &s->client, s->layout,
-				s->ours, true);
+		send_to(c->u, s, &p->last);
 	}
 	if (p->stream != NULL) {
 		stats_rx_settle(stream_rx(p->stream), c->now_ns);
@@ -1127,7 +859,8 @@ static void look_after(struct server_udp *u, int64_t now_ns)
 	if (session_count(u->sessions) > 0)
 		session_each(u->sessions, care_for, &c);
 	free_reported(u);
-	look_after_asked(u, now_ns);
+	if (wish_look_after(u->wish, now_ns))
+		atomic_store(&u->quiet_ns, now_ns);
 }
 
 static void cut_short(struct session *s, void *arg)
@@ -1154,7 +887,7 @@ static void *serve(void *arg)
 		else if (rc == -EAGAIN)
 			u->read_ns = clock_ns();
 		else
-			take_errors(u);
+			wish_take_errors(u->wish);
 		if (u->read_ns >= u->care_ns)
 			look_after(u, u->read_ns);
 	}
@@ -1162,7 +895,7 @@ static void *serve(void *arg)
 	struct care c = { .u = u, .now_ns = clock_ns() };
 
 	session_each(u->sessions, cut_short, &c);
-	stop_asked(u);
+	wish_stop(u->wish);
 	return NULL;
 }
 
@@ -1182,12 +915,11 @@ struct server_udp *server_udp_start(int fd, int family, const struct options *o,
 		u->only = *only;
 	u->one_peer = only != NULL;
 	u->policy = policy_new(&o->limits);
-	/* without a secret nobody can prove where it is */
-	u->has_secret = platform_secret(u->secret, sizeof(u->secret)) == 0;
-	u->family = family;
+	u->wish = wish_new(fd, family, o, r, u->policy, u->buf);
 	u->tells_drops = udp_prepare(fd, family, CARE_NS);
-	if (u->sessions == NULL || u->policy == NULL ||
+	if (u->sessions == NULL || u->policy == NULL || u->wish == NULL ||
 	    stream_thread(&u->thread, serve, u) < 0) {
+		wish_free(u->wish);
 		policy_free(u->policy);
 		session_table_free(u->sessions);
 		free(u);
@@ -1211,7 +943,7 @@ bool server_udp_refused(const struct server_udp *u, struct policy_refusal *r)
 
 unsigned server_udp_accepted(const struct server_udp *u)
 {
-	return atomic_load(&u->accepted);
+	return atomic_load(&u->accepted) + wish_begun(u->wish);
 }
 
 bool server_udp_idle(const struct server_udp *u)
@@ -1246,8 +978,7 @@ void server_udp_free(struct server_udp *u)
 	if (u == NULL)
 		return;
 	free_reported(u);
-	while (u->asked != NULL)
-		drop_asked(u, &u->asked);
+	wish_free(u->wish);
 	session_each(u->sessions, free_owner, NULL);
 	session_table_free(u->sessions);
 	policy_free(u->policy);
