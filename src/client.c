@@ -189,6 +189,16 @@ static void add_mode(const struct client *c, struct wire_client *h)
 	h->flags |= WIRE_V1 | (p->back == PLAN_BACK_NOW ? WIRE_NOW : 0);
 }
 
+/* The rate stands where later versions have it in the extension. */
+static void make_legacy(const struct client *c, struct wire_client *h)
+{
+	h->has_ext = false;
+	h->flags &= WIRE_V1 | WIRE_NOW;
+	if (c->o->udp)
+		h->winband = h->rate_bps < INT32_MAX ? (int32_t)h->rate_bps
+						     : INT32_MAX;
+}
+
 static struct wire_client make_header(const struct client *c)
 {
 	const struct options *o = c->o;
@@ -213,6 +223,8 @@ static struct wire_client make_header(const struct client *c)
 		h.start_ns = clock_wall_ns();
 	add_mode(c, &h);
 	wire_version(&h.version_u, &h.version_l);
+	if (o->peer_version == OPTIONS_PEER_2_0)
+		make_legacy(c, &h);
 	return h;
 }
 
@@ -228,7 +240,8 @@ static void give_job(struct client *c, struct stream *s)
 		.len_asked = o->len_bytes > 0,
 		.precise = clock_may_spin(c->streams),
 		.multicast = sock_is_multicast(&c->peer),
-		.layout = WIRE_MODERN,
+		.layout = o->peer_version == OPTIONS_PEER_2_0 ? WIRE_LEGACY
+							      : WIRE_MODERN,
 		.header = make_header(c),
 	};
 	s->omit_ns = o->omit_ns;

@@ -137,6 +137,9 @@ static const struct row table[] = {
 	{ 'L', { "listenport" }, "PORT", "of -d and -r: where to connect back",
 	  AS_CLIENT, OPT_WHOLE, FIELD(listen_port), .min = 1, .max = 65535,
 	  .env = "IPERF_LISTENPORT" },
+	/* the order of the words is that of enum options_peer */
+	{ 0, { "peer-version" }, "V", "2.2, 2.1, or 2.0: speak as 2.0.2 does",
+	  AS_CLIENT, OPT_CHOICE, FIELD(peer_version), .choices = "2.2|2.1|2.0" },
 	{ 'T', { "ttl" }, "N", "time to live of what is sent, 1 to 255",
 	  AS_CLIENT, OPT_WHOLE, FIELD(ttl), .min = 1, .max = 255,
 	  .env = "IPERF_TTL" },
@@ -1025,6 +1028,15 @@ static int check_modes(struct parser *p)
 					modes[i]->name, first->name);
 		first = modes[i];
 	}
+	for (size_t i = 0; i < 2; i++) {
+		if (modes[i]->order && o->peer_version == OPTIONS_PEER_2_0)
+			return complain(p,
+					"%s: a server of 2.0 does not know it",
+					modes[i]->name);
+	}
+	if (o->peer_version == OPTIONS_PEER_2_0 && o->trip_times)
+		return complain(p, "%s: a server of 2.0 does not know it",
+				given_long(p, "trip-times")->name);
 	if (given(p, 'L')->order && !o->dual && !o->tradeoff)
 		return complain(p, "%s: only with -d or -r",
 				given(p, 'L')->name);

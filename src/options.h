@@ -37,6 +37,13 @@ enum options_ask {
 	OPTIONS_VERSION,
 };
 
+/* What the server is taken for: it can't be told beforehand. */
+enum options_peer {
+	OPTIONS_PEER_2_2,
+	OPTIONS_PEER_2_1,
+	OPTIONS_PEER_2_0, /* up to 2.0.12: other headers */
+};
+
 /* Letters of -x. */
 #define OPTIONS_NO_CONNECT 1u  /* C */
 #define OPTIONS_NO_DATA 2u     /* D: interval rows and totals of streams */
@@ -88,8 +95,9 @@ struct options {
 	bool full_duplex;      /* both do, over the same connections */
 	bool dual;             /* -d: both do, the server connects back */
 	bool tradeoff;         /* -r: so too, one after the other */
-	uint16_t listen_port;  /* -L, of -d and -r; the port when not given */
-	int64_t omit_ns;       /* -O, below time_ns; 0: everything counts */
+	enum options_peer peer_version;
+	uint16_t listen_port; /* -L, of -d and -r; the port when not given */
+	int64_t omit_ns;      /* -O, below time_ns; 0: everything counts */
 	bool histograms;
 	bool trip_times;
 	struct policy_rules limits; /* server: --allow, --max-... */

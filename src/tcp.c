@@ -240,7 +240,7 @@ void tcp_ask(struct stream *s)
  * leaves no room for it: then the stream is plain data. */
 static void send_header(struct stream *s)
 {
-	const size_t n = WIRE_TCP_BYTES;
+	size_t n = s->job.header.has_ext ? WIRE_TCP_BYTES : WIRE_BASE_BYTES;
 
 	if (s->job.plain ||
 	    (s->job.amount_bytes > 0 && s->job.amount_bytes < n))

@@ -35,6 +35,15 @@ struct sender {
 	size_t before_bytes; /* of the one before it, 0: as all others */
 };
 
+/* What the first datagram has to hold: both headers. */
+static size_t header_bytes(const struct stream_job *job)
+{
+	if (job->plain)
+		return 0;
+	return wire_udp_bytes(job->layout) +
+	       (job->header.has_ext ? WIRE_TCP_BYTES : WIRE_BASE_BYTES);
+}
+
 /* The size of datagram number i.  The first one always has room for the
  * client header; the last two of an amount share what is left over. */
 static size_t datagram_bytes(const struct sender *t, uint64_t i)
@@ -45,8 +54,8 @@ static size_t datagram_bytes(const struct sender *t, uint64_t i)
 		return t->last_bytes;
 	if (i + 2 == t->datagrams && t->before_bytes > 0)
 		return t->before_bytes;
-	if (i == 0 && len < WIRE_UDP_CLIENT_BYTES && !t->s->job.plain)
-		return WIRE_UDP_CLIENT_BYTES;
+	if (i == 0 && len < header_bytes(&t->s->job))
+		return header_bytes(&t->s->job);
 	return len;
 }
 
@@ -56,8 +65,8 @@ static void split_amount(struct sender *t)
 {
 	uint64_t amount = t->s->job.amount_bytes;
 	size_t len = t->s->job.len_bytes;
-	size_t first =
-		len < WIRE_UDP_CLIENT_BYTES ? WIRE_UDP_CLIENT_BYTES : len;
+	size_t header = header_bytes(&t->s->job);
+	size_t first = len < header ? header : len;
 
 	if (amount <= first) {
 		t->datagrams = 1;
@@ -91,8 +100,11 @@ static void fill_header(struct stream *s)
 		wire_fill(s->buf, s->buf_bytes);
 		return;
 	}
-	memset(s->buf, 0,
-	       s->buf_bytes < ZERO_BYTES ? s->buf_bytes : ZERO_BYTES);
+	if (s->job.header.has_ext)
+		memset(s->buf, 0,
+		       s->buf_bytes < ZERO_BYTES ? s->buf_bytes : ZERO_BYTES);
+	else
+		wire_fill(s->buf, s->buf_bytes);
 	(void)wire_client_encode(s->buf + wire_udp_bytes(s->job.layout),
 				 &s->job.header);
 	if (s->cookie != 0)
@@ -236,7 +248,7 @@ static void see_omit(struct sender *t, uint64_t i, int64_t sent_ns,
 	    sent_ns - t->s->first_sent_ns < s->omit_ns)
 		return;
 	s->job.header.omit_from = i < UINT32_MAX ? (uint32_t)i : 0;
-	if (s->job.len_bytes >= WIRE_UDP_CLIENT_BYTES)
+	if (s->job.len_bytes >= header_bytes(&s->job))
 		fill_header(s);
 	stream_omit_end(s, now_ns, (int64_t)i);
 }
@@ -267,7 +279,7 @@ static void send_number(struct sender *t, uint64_t i, int64_t now_ns)
 	s->numbers = i + 1;
 	/* where -l has no room for the client header, the digits that stand
 	 * in its place say so */
-	if (i == 0 && s->job.len_bytes < WIRE_UDP_CLIENT_BYTES && !s->job.plain)
+	if (i == 0 && s->job.len_bytes < header_bytes(&s->job))
 		wire_fill(s->buf, s->buf_bytes);
 }
 
@@ -633,8 +645,8 @@ static void send_markers(struct stream *s)
 
 	/* as large as number 0, which iperf 2 servers don't count while they
 	 * count the marker; its header tells who we are if that was lost */
-	if (bytes < WIRE_UDP_CLIENT_BYTES && !s->job.plain)
-		bytes = WIRE_UDP_CLIENT_BYTES;
+	if (bytes < header_bytes(&s->job))
+		bytes = header_bytes(&s->job);
 	fill_header(s);
 	wire_udp_encode(s->buf, s->job.layout, &h);
 	read_early(s);

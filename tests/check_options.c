@@ -78,7 +78,8 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 " ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
 		 " output=%s enhanced=%d dialect=%d json=%d json_file=%s"
 		 " omit=%lld histograms=%d trip_times=%d late_after=%lld"
-		 " reverse=%d full_duplex=%d dual=%d tradeoff=%d listen=%d"
+		 " peer=%d reverse=%d full_duplex=%d dual=%d tradeoff=%d "
+		 "listen=%d"
 		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu ",
 		 (int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
 		 (unsigned long long)o->rate.bps,
@@ -92,10 +93,10 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 o->daemonize, o->single, o->one_off, or_dash(o->cca),
 		 or_dash(o->output), o->enhanced, (int)o->dialect, o->json,
 		 or_dash(o->json_file), (long long)o->omit_ns, o->histograms,
-		 o->trip_times, (long long)o->late_after_ns, o->reverse,
-		 o->full_duplex, o->dual, o->tradeoff, o->listen_port,
-		 o->limits.n_allow, o->limits.clients,
-		 (long long)o->limits.time_ns,
+		 o->trip_times, (long long)o->late_after_ns,
+		 (int)o->peer_version, o->reverse, o->full_duplex, o->dual,
+		 o->tradeoff, o->listen_port, o->limits.n_allow,
+		 o->limits.clients, (long long)o->limits.time_ns,
 		 (unsigned long long)o->limits.rate_bps);
 }
 
@@ -196,6 +197,8 @@ static const struct {
 	{ "-s -u --late-after 60000", "late_after=60000000000" },
 	{ "-c h -R", "reverse=1 full_duplex=0 dual=0 tradeoff=0 listen=5001" },
 	{ "-c h -u -R", "udp=1 reverse=1" },
+	{ "-c h", "peer=0" },
+	{ "-c h -u -d --peer-version 2.0", "peer=2 dual=1" },
 	{ "-c h --full-duplex -P 3", "full_duplex=1 reverse=0 parallel=3" },
 	{ "-c h -d -p 6000", "dual=1 tradeoff=0 listen=6000" },
 	{ "-r -L 7000 -c h", "dual=0 tradeoff=1 listen=7000 port=5001" },
@@ -399,6 +402,7 @@ static const struct {
 	{ "-c h -u", NULL, "--trip-times --tri", NULL, "trip_times=1" },
 	{ "-s -u", NULL, "--late-after --la", "30", "late_after=30000000" },
 	{ "-c h", "-R", "--reverse --rev", NULL, "reverse=1" },
+	{ "-c h", NULL, "--peer-version --pe", "2.1", "peer=1" },
 	{ "-c h", NULL, "--full-duplex --full", NULL, "full_duplex=1" },
 	{ "-c h", "-d", "--dualtest --dual", NULL, "dual=1" },
 	{ "-c h", "-r", "--tradeoff --trade", NULL, "tradeoff=1" },
@@ -615,6 +619,14 @@ static const struct {
 	{ "-c h -r --reverse", "-r: not together with --reverse" },
 	{ "-c h --full-duplex -R", "--full-duplex: not together with -R" },
 	{ "-c h -d --full-duplex", "-d: not together with --full-duplex" },
+	{ "-c h -R --peer-version 2.0",
+	  "-R: a server of 2.0 does not know it" },
+	{ "-c h --full-duplex --peer-version 2.0",
+	  "--full-duplex: a server of 2.0 does not know it" },
+	{ "-c h -u --trip-times --peer-version 2.0",
+	  "--trip-times: a server of 2.0 does not know it" },
+	{ "-c h --peer-version 2.0.2",
+	  "--peer-version: \"2.0.2\" is not one of 2.2|2.1|2.0" },
 	{ "-c h -L 9", "-L: only with -d or -r" },
 	{ "-c h -R -L 9", "-L: only with -d or -r" },
 	{ "-s -R", "-R: only for a client (-c)" },
