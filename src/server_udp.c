@@ -618,7 +618,7 @@ static void see_wish(struct server_udp *u, struct session *s,
 		p->asked = true;
 		return;
 	}
-	p->proven = p->proven || wish_proven(u->wish, &s->key, a);
+	p->proven = p->proven || wish_proven(u->wish, &s->key, a, s->ours);
 	if (!p->proven && !s->ours) {
 		wish_refuse(a,
 			    "only from --allow, private and local addresses");

@@ -107,7 +107,7 @@ static void fill_header(struct stream *s)
 		wire_fill(s->buf, s->buf_bytes);
 	(void)wire_client_encode(s->buf + wire_udp_bytes(s->job.layout),
 				 &s->job.header);
-	if (s->cookie != 0)
+	if (s->cookie != 0 && s->buf_bytes >= WIRE_UDP_COOKIE_BYTES)
 		wire_cookie_encode(s->buf, s->cookie);
 }
 

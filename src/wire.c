@@ -49,6 +49,8 @@ enum {
 /* Flag bits that no TCP header of any release has: those in no use, those of
  * UDP and of bounceback, and 0x01000000, which text would set. */
 #define TCP_NEVER 0x01fefe00u
+/* And those that none has that asks to be sent to. */
+#define WISH_NEVER 0x01fefe00u
 /* Longest permit key that a release sends. */
 #define KEY_MAX_BYTES 128
 /* Fixed part of a bounceback message. */
@@ -334,6 +336,11 @@ struct wire_wish wire_wish(const struct wire_client *c)
 {
 	struct wire_wish w = { .reverse = false };
 
+	/* what strangers send has other bits, too */
+	if (c->has_ext
+		    ? (c->flags & WISH_NEVER) != 0 || (c->flags & WIRE_LEN) == 0
+		    : (c->flags & ~(WIRE_V1 | WIRE_NOW)) != 0)
+		return w;
 	if (c->has_ext && (c->flags & WIRE_V2) != 0) {
 		w.reverse = (c->upper & WIRE_UPPER_REVERSE) != 0;
 		w.full = !w.reverse && (c->upper & WIRE_UPPER_FULL_DUPLEX) != 0;

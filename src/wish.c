@@ -14,13 +14,16 @@
  * request comes again and again. */
 #define ASKED_NS CLOCK_SECOND_NS
 #define ASKED_MAX 1024
+/* So many are sent to at a time. */
+#define SENDERS_MAX 256
 
 /* Who asked for what is sent to it. */
 struct asked {
 	struct asked *next;
 	struct session_key key;
 	struct policy_addr addr;
-	struct back *back; /* NULL: refused */
+	struct back *back; /* NULL: refused, or not yet */
+	bool once;         /* asked once: a client asks until data come */
 	bool entered;      /* counts in the policy */
 	int64_t over_ns;   /* when it was, or had ended; 0: it runs */
 };
@@ -65,13 +68,13 @@ uint64_t wish_cookie(const struct wish *w, const struct session_key *key)
 }
 
 bool wish_proven(const struct wish *w, const struct session_key *key,
-		 const struct udp_arrival *a)
+		 const struct udp_arrival *a, bool ours)
 {
 	struct policy_addr addr;
 
-	if (w->has_secret &&
-	    wire_cookie_decode(w->buf, a->bytes) == wish_cookie(w, key))
-		return true;
+	if (ours)
+		return w->has_secret && wire_cookie_decode(w->buf, a->bytes) ==
+						wish_cookie(w, key);
 	sock_address(&a->from, &addr);
 	for (unsigned i = 0; i < w->o->limits.n_allow; i++) {
 		if (policy_holds(&w->o->limits.allow[i], &addr))
@@ -80,13 +83,13 @@ bool wish_proven(const struct wish *w, const struct session_key *key,
 	return policy_is_private(&addr) || sock_on_link(&a->from);
 }
 
-static struct asked *find_asked(const struct wish *w,
-				const struct session_key *key)
+/* Where this one is, or the end of the list. */
+static struct asked **find_asked(struct wish *w, const struct session_key *key)
 {
-	struct asked *at = w->asked;
+	struct asked **at = &w->asked;
 
-	while (at != NULL && memcmp(&at->key, key, sizeof(*key)) != 0)
-		at = at->next;
+	while (*at != NULL && memcmp(&(*at)->key, key, sizeof(*key)) != 0)
+		at = &(*at)->next;
 	return at;
 }
 
@@ -138,37 +141,57 @@ void wish_refuse(const struct udp_arrival *a, const char *why)
 		     (unsigned)port, why);
 }
 
-/* Begins to send what a client asked for; NULL: it can't be had. */
-static struct asked *begin(struct wish *w, const struct wish_ask *ask)
+/* Why this wish can't be met, NULL: it can. */
+static const char *too_much(const struct wish *w, const struct wish_ask *ask)
+{
+	if (senders(w) >= SENDERS_MAX)
+		return "too many are sent to already";
+	/* as fast as possible is for who has shown more than an address */
+	if (!ask->ours && ask->header->rate_bps == 0 &&
+	    ask->header->winband <= 0)
+		return "only with a rate";
+	return NULL;
+}
+
+static struct back *start(struct wish *w, const struct wish_ask *ask, int *why)
 {
 	struct wire_wish wish = wire_wish(ask->header);
-	struct asked *one = add_asked(w, ask->key, ask->from);
-	int why = -ENOMEM;
 
 	if (!w->tells_errors && !ask->connects)
 		w->tells_errors = platform_tx_errors(w->fd, w->family) == 0;
-	if (one != NULL)
-		one->back = back_start(
-			&(struct back_job){
-				.fd = w->fd,
-				.from = ask->from,
-				.header = ask->header,
-				.layout = ask->layout,
-				.ours = ask->ours,
-				.connects = ask->connects,
-				.precise = clock_may_spin(senders(w) + 1),
-				.mode = wish.reverse ? "reverse"
-					: wish.full  ? "full-duplex"
-						     : NULL,
-			},
-			w->o, w->report, &why);
-	if (one != NULL && one->back != NULL) {
+	return back_start(
+		&(struct back_job){
+			.fd = w->fd,
+			.from = ask->from,
+			.header = ask->header,
+			.layout = ask->layout,
+			.ours = ask->ours,
+			.connects = ask->connects,
+			.precise = clock_may_spin(senders(w) + 1),
+			.mode = wish.reverse ? "reverse"
+				: wish.full  ? "full-duplex"
+					     : NULL,
+		},
+		w->o, w->report, why);
+}
+
+/* Begins to send what a client asked for; NULL: it can't be had. */
+static struct asked *begin(struct wish *w, const struct wish_ask *ask)
+{
+	const char *much = too_much(w, ask);
+	struct asked *one = add_asked(w, ask->key, ask->from);
+	int why = -ENOMEM;
+
+	if (one == NULL)
+		return NULL;
+	if (much == NULL)
+		one->back = start(w, ask, &why);
+	if (one->back != NULL) {
 		atomic_fetch_add(&w->begun, 1);
 		return one;
 	}
-	wish_refuse(ask->from, strerror(-why));
-	if (one != NULL)
-		one->over_ns = clock_ns();
+	wish_refuse(ask->from, much != NULL ? much : strerror(-why));
+	one->over_ns = clock_ns();
 	return NULL;
 }
 
@@ -232,20 +255,34 @@ void wish_request(struct wish *w, const struct session_key *key,
 	struct wire_client c;
 	bool ours;
 
-	if (find_asked(w, key) != NULL)
+	struct asked **asked = find_asked(w, key);
+
+	if (*asked != NULL && !(*asked)->once)
 		return;
 	(void)wire_client_decode(w->buf + WIRE_UDP_BYTES,
 				 a->bytes - WIRE_UDP_BYTES, &c);
 	ours = c.has_ext && wire_is_ours(c.version_u, c.version_l);
 	stream_ask(&c, &ask);
 	sock_address(&a->from, &ask.addr);
-	if (!wish_proven(w, key, a)) {
+	if (!wish_proven(w, key, a, ours)) {
 		if (ours) {
 			ask_for_proof(w, key, a);
 			return;
 		}
 		refusal.why = POLICY_ADDRESS;
 	}
+	/* one datagram may be anybody's; a client asks until data come */
+	if (!ours && *asked == NULL && refusal.why == POLICY_NONE) {
+		struct asked *one = add_asked(w, key, a);
+
+		if (one != NULL) {
+			one->once = true;
+			one->over_ns = arrival_ns;
+		}
+		return;
+	}
+	if (*asked != NULL)
+		drop_asked(w, asked);
 	if (refusal.why != POLICY_NONE ||
 	    !policy_enter(w->policy, &ask, &refusal)) {
 		refuse_request(w, key, a, &refusal, ours, arrival_ns);
@@ -277,7 +314,7 @@ void wish_take_errors(struct wish *w)
 		struct asked *one = NULL;
 
 		if (number > 0 && session_key(&key, &to.ss))
-			one = find_asked(w, &key);
+			one = *find_asked(w, &key);
 		if (one != NULL && one->back != NULL)
 			back_stop(one->back);
 	}

@@ -27,10 +27,10 @@ void wish_free(struct wish *w);
 
 /* What this client has to show to prove that it is where it says; not 0. */
 uint64_t wish_cookie(const struct wish *w, const struct session_key *key);
-/* May something be sent to this client beyond an answer?  It showed the cookie,
- * or no router brought its datagram from elsewhere. */
+/* May something be sent to this client beyond an answer?  One of ours shows the
+ * cookie; of another no router brought the datagram from elsewhere. */
 bool wish_proven(const struct wish *w, const struct session_key *key,
-		 const struct udp_arrival *a);
+		 const struct udp_arrival *a, bool ours);
 /* One line about somebody who does not get what it asks for. */
 void wish_refuse(const struct udp_arrival *a, const char *why);
 

@@ -692,6 +692,15 @@ START_TEST(old_wishes_need_no_extension)
 	ck_assert(wire_wish(&c).back && !wire_wish(&c).now);
 	c.flags = WIRE_NOW;
 	ck_assert(!wire_wish(&c).back && !wire_wish(&c).now);
+	c.flags = WIRE_V1 | WIRE_SEQ64;
+	ck_assert(!wire_wish(&c).back);
+	c = (struct wire_client){ .flags = 0x6c010098 | 0x00800000,
+				  .has_ext = true,
+				  .upper = WIRE_UPPER_REVERSE };
+	ck_assert(!wire_wish(&c).reverse);
+	c.flags = 0x6c000000; /* every release tells its length */
+	ck_assert(!wire_wish(&c).reverse);
+	c.has_ext = false;
 	/* without the extension there are no upper flags */
 	c.flags = WIRE_V2;
 	c.upper = WIRE_UPPER_REVERSE;
