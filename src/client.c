@@ -399,7 +399,7 @@ static size_t length(const struct client *c)
 
 static enum client_status connect_stream(struct client *c, uint32_t i)
 {
-	int fd;
+	int fd = -1;
 	enum client_status status = open_socket(c, i, &c->peer, &fd);
 
 	if (status != CLIENT_OK)

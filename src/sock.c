@@ -184,7 +184,8 @@ struct lookup {
 	struct sock_addr addr;
 	const char *why;
 	int rc;
-	int done[2]; /* a pipe: a byte comes when it is done */
+	int done[2];      /* a pipe: a byte comes when it is done */
+	atomic_bool left; /* by one of two: the other frees it */
 };
 
 static void lookup_free(struct lookup *l)
@@ -195,14 +196,20 @@ static void lookup_free(struct lookup *l)
 	free(l);
 }
 
+static void lookup_leave(struct lookup *l)
+{
+	if (atomic_exchange(&l->left, true))
+		lookup_free(l);
+}
+
 static void *run_lookup(void *arg)
 {
 	struct lookup *l = arg;
 
 	l->rc = sock_resolve(l->host, l->port, l->family, l->udp, &l->addr, 1,
 			     &l->why);
-	/* the last touch: the one that waits frees it now */
 	(void)!write(l->done[1], "", 1);
+	lookup_leave(l);
 	return NULL;
 }
 
@@ -269,15 +276,14 @@ int sock_resolve_stop(const char *host, uint16_t port, int family, bool udp,
 		return sock_resolve(host, port, family, udp, addr, 1, why);
 	}
 
-	/* stopped, it is left to a thread that ends with the process */
 	int rc = wait_lookup(l, stop);
 
-	if (rc < 0)
-		return rc;
-	rc = l->rc;
-	*addr = l->addr;
-	*why = l->why;
-	lookup_free(l);
+	if (rc == 0) {
+		rc = l->rc;
+		*addr = l->addr;
+		*why = l->why;
+	}
+	lookup_leave(l);
 	return rc;
 }
 
