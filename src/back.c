@@ -49,6 +49,7 @@ static struct wire_client make_header(const struct back_job *job)
 		.amount = job->header->amount,
 		.has_ext = true,
 		.rate_bps = job->header->rate_bps,
+		.omit_10ms = job->ours ? job->header->omit_10ms : 0,
 	};
 
 	wire_version(&h.version_u, &h.version_l);
@@ -82,6 +83,7 @@ static void give_job(struct stream *s, const struct back_job *job)
 		s->job.time_ns = BACK_MAX_NS;
 	s->asked_bps = s->job.rate.bps;
 	s->peer_is_ours = job->ours;
+	s->omit_ns = s->job.header.omit_10ms * WIRE_TICK_NS;
 	s->expect_ns = s->job.time_ns;
 	s->expect_bytes = s->job.amount_bytes;
 	s->conn.mode = job->mode;

@@ -352,6 +352,7 @@ static void start_other(struct conn *c, const struct wire_client *header,
 	}
 	if (s != NULL) {
 		give_job(s, header);
+		s->omit_ns = own->omit_ns;
 		s->job.shared = !back;
 		if (!back)
 			s->conn = own->conn;
@@ -486,6 +487,7 @@ static void accept_one(struct server_tcp *v)
 	c->header.threads = 1;
 	c->stream->longest_ns = v->longest_ns;
 	c->stream->conn.reverse = v->only;
+	c->stream->omit_ns = v->only ? v->o->omit_ns : 0;
 	c->stream->buffer.asked = v->o->window_bytes;
 	c->accepted_ns = clock_ns();
 	c->back = peer;

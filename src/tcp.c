@@ -496,14 +496,14 @@ static void received(struct stream *s, struct patience *p, size_t n)
 	if (now_ns - p->last_ns > p->longest_ns)
 		p->longest_ns = now_ns - p->last_ns;
 	p->last_ns = now_ns;
+	if (atomic_load_explicit(&s->start_ns, memory_order_relaxed) == 0)
+		atomic_store(&s->start_ns, now_ns);
 	if (s->omit_ns > 0)
 		see_omit(s, now_ns);
 	if (s->conn.client && s->answer_bytes < sizeof(s->answer))
 		keep_first(s, n);
 	counter_add(&s->io.bytes, n);
 	counter_add(&s->io.calls, 1);
-	if (atomic_load_explicit(&s->start_ns, memory_order_relaxed) == 0)
-		atomic_store(&s->start_ns, now_ns);
 }
 
 void tcp_receive(struct stream *s)
