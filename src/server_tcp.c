@@ -558,17 +558,19 @@ static void police_one(struct conn *c, struct stream *s, uint64_t *seen)
 	struct server_tcp *v = c->server;
 	int64_t begun_ns = atomic_load(&s->start_ns);
 	uint64_t bytes = counter_get(&s->io.bytes);
+	struct policy_refusal refusal;
 	bool may;
 
 	if (begun_ns == 0 || atomic_load(&s->cut))
 		return;
 	pthread_mutex_lock(&v->lock);
 	may = policy_moved(v->policy, &c->addr, bytes - *seen, begun_ns,
-			   clock_ns(), &s->refusal);
+			   clock_ns(), &refusal);
 	pthread_mutex_unlock(&v->lock);
 	*seen = bytes;
 	if (may)
 		return;
+	s->refusal = refusal;
 	atomic_store(&s->cut, true);
 	stream_stop(s);
 }

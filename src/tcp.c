@@ -86,8 +86,9 @@ static bool drained(struct stream *s)
  * then; most servers say nothing, or what they think of the header. */
 static bool is_refused(struct stream *s)
 {
-	if (s->job.shared)
-		return false; /* what comes is the other stream's */
+	/* what comes is the other stream's, or of a client that was asked */
+	if (s->job.shared || s->job.plain)
+		return false;
 	(void)drained(s);
 	if (s->answer_bytes > 0 && s->refusal.why == POLICY_NONE)
 		(void)block_refusal_find(s->answer, s->answer_bytes,

@@ -26,7 +26,9 @@
 /* What a running sender keeps. */
 struct sender {
 	struct stream *s;
-	int64_t look_ns; /* when it looks next at what came back */
+	int64_t look_ns;     /* when it looks next at what came back */
+	unsigned refusals;   /* known of then */
+	uint64_t refused_at; /* datagrams that had left by the last of them */
 	int64_t start_ns;
 	int64_t start_wall_ns;
 	int64_t end_ns;      /* by time; INT64_MAX: by amount */
@@ -331,6 +333,20 @@ static void read_early(struct stream *s)
 		note_refusal(s, clock_ns());
 }
 
+/* Who sends seldom need not wait until the next one is refused, too. */
+static void see_refusals(struct sender *t, int64_t now_ns)
+{
+	struct stream *s = t->s;
+
+	if (s->refusals != t->refusals) {
+		t->refusals = s->refusals;
+		t->refused_at = s->numbers;
+	}
+	if (s->refusals > 0 && s->numbers == t->refused_at &&
+	    now_ns - s->refused_ns > UDP_REFUSED_ALONE_NS)
+		s->error = -ECONNREFUSED;
+}
+
 /* A server may say in mid-test that it goes no further. */
 static void look(struct sender *t, int64_t now_ns)
 {
@@ -341,6 +357,7 @@ static void look(struct sender *t, int64_t now_ns)
 	uint64_t cookie = t->s->cookie;
 
 	read_early(t->s);
+	see_refusals(t, now_ns);
 	/* the server sends nothing before it has its word back */
 	if (t->s->cookie != cookie &&
 	    t->s->job.len_bytes >= WIRE_UDP_COOKIE_BYTES)

@@ -27,6 +27,8 @@
 #define UDP_REFUSED_NS 250000000
 #define UDP_REFUSED_FEW 3
 #define UDP_REFUSED_FEW_NS 20000000
+/* One refusal, and nothing to send for so long: so too. */
+#define UDP_REFUSED_ALONE_NS 1000000000
 
 /* What is offered is said to be short of what was asked from here on. */
 #define UDP_SHORT_PART 0.005

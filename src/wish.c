@@ -14,6 +14,8 @@
  * request comes again and again. */
 #define ASKED_NS CLOCK_SECOND_NS
 #define ASKED_MAX 1024
+/* Slower is no test: a datagram of the usual size in a minute. */
+#define MIN_BPS (OPTIONS_UDP_LEN * 8 / 60)
 /* So many are sent to at a time. */
 #define SENDERS_MAX 256
 
@@ -144,12 +146,17 @@ void wish_refuse(const struct udp_arrival *a, const char *why)
 /* Why this wish can't be met, NULL: it can. */
 static const char *too_much(const struct wish *w, const struct wish_ask *ask)
 {
+	uint64_t bps = ask->header->rate_bps;
+
+	if (bps == 0 && ask->header->winband > 0)
+		bps = (uint64_t)ask->header->winband;
 	if (senders(w) >= SENDERS_MAX)
 		return "too many are sent to already";
 	/* as fast as possible is for who has shown more than an address */
-	if (!ask->ours && ask->header->rate_bps == 0 &&
-	    ask->header->winband <= 0)
+	if (!ask->ours && bps == 0)
 		return "only with a rate";
+	if (bps > 0 && bps < MIN_BPS)
+		return "only with a rate of some datagrams a minute";
 	return NULL;
 }
 
