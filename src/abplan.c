@@ -31,6 +31,7 @@ static void shuffled(uint64_t state, unsigned n, uint8_t *out)
 	for (unsigned i = 0; i < n; i++) {
 		unsigned j = (unsigned)(draw(&state) % (i + 1));
 
+		out[i] = (uint8_t)i;
 		out[i] = out[j];
 		out[j] = (uint8_t)i;
 	}

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define PI 3.14159265358979323846
-/* For df up to 20000 the fraction ends within 400 steps, Newton within 60. */
+/* For df 1 to 20000 the fraction takes up to 90 steps, Newton below 80. */
 #define STEPS_MAX 2000
 /* Beyond it Student's t leaves no tail, and its square overflows. */
 #define T_MAX 1e150
@@ -17,10 +17,20 @@ static double not_zero(double x)
 	return fabs(x) < tiny ? tiny : x;
 }
 
+/* Number i, from 1, of the fraction below, without its x (DLMF 8.17.22). */
+static double coefficient(int i, double a, double b)
+{
+	int half = i / 2;
+	double m = half;
+
+	if (i % 2 != 0)
+		return -(a + m) * (a + b + m) / ((a + 2 * m) * (a + 2 * m + 1));
+	return m * (b - m) / ((a + 2 * m - 1) * (a + 2 * m));
+}
+
 /*
- * The continued fraction of the incomplete beta function: coefficients of DLMF
- * 8.17.22, evaluated forwards by the method of Lentz (1976).  Converges fast
- * for x < (a + 1) / (a + b + 2).
+ * The continued fraction of the incomplete beta function, evaluated forwards by
+ * the method of Lentz (1976).  Converges fast for x < (a + 1) / (a + b + 2).
  */
 static double beta_fraction(double x, double a, double b)
 {
@@ -29,11 +39,7 @@ static double beta_fraction(double x, double a, double b)
 	double f = 1;
 
 	for (int i = 1; i < STEPS_MAX; i++) {
-		double m = i / 2;
-		double odd = -(a + m) * (a + b + m) /
-			     ((a + 2 * m) * (a + 2 * m + 1));
-		double even = m * (b - m) / ((a + 2 * m - 1) * (a + 2 * m));
-		double step = (i % 2 != 0 ? odd : even) * x;
+		double step = x * coefficient(i, a, b);
 
 		d = 1 / not_zero(1 + step * d);
 		c = not_zero(1 + step / c);
@@ -115,7 +121,8 @@ double quantile_t(double tail, double df)
 	if (tail > 0.5)
 		return -quantile_t(1 - tail, df);
 
-	double t = 0;
+	/* Student's tail is the larger one, so its root is above this one */
+	double t = quantile_normal(tail);
 
 	for (int i = 0; i < STEPS_MAX; i++) {
 		double step =

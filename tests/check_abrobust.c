@@ -240,6 +240,18 @@ START_TEST(a_close_verdict_has_no_outlier)
 }
 END_TEST
 
+/* Without 5, 3, 7 or 5 nothing is proven; of these 7 is farthest from 4. */
+START_TEST(the_farthest_round_is_named)
+{
+	static const double d[] = { 0, 5, 3, 7, 5, 1 };
+	struct abrobust r = checked(d, COUNT(d));
+
+	ck_assert_uint_eq(r.decisive, 4);
+	ck_assert_uint_eq(r.round, 3);
+	ck_assert(!r.outlier);
+}
+END_TEST
+
 START_TEST(a_clear_verdict_hangs_on_none)
 {
 	static const double base[] = { 10, 20, 30, 40, 50, 60, 70, 80 };
@@ -308,6 +320,7 @@ int main(void)
 	tcase_add_test(t, none_and_nothing);
 	tcase_add_test(t, an_outlier_decides);
 	tcase_add_test(t, a_close_verdict_has_no_outlier);
+	tcase_add_test(t, the_farthest_round_is_named);
 	tcase_add_test(t, a_clear_verdict_hangs_on_none);
 	tcase_add_test(t, the_rule_counts);
 	tcase_add_test(t, as_many_rounds_as_there_may_be);

@@ -296,6 +296,13 @@ START_TEST(a_round_left_out)
 	abstat_paired_without(base, other, 4, 3, &without);
 	ck_assert_double_eq_tol(without.mean, d.mean, NEAR);
 	ck_assert_double_eq_tol(abstat_p(&without), abstat_p(&d), NEAR);
+	/* what is left has no scatter at all */
+	static const double zero[4] = { 0 };
+	static const double apart[] = { 1e9, 0.1, 0.1, 0.1 };
+
+	abstat_paired_without(zero, apart, 4, 0, &without);
+	ck_assert_double_eq(without.mean, 0.1);
+	ck_assert_double_eq(without.se, 0);
 	abstat_paired_without(base, other, 1, 0, &without);
 	ck_assert_uint_eq(without.n, 0);
 	ck_assert_double_eq(abstat_p(&without), 1);
