@@ -45,6 +45,7 @@ struct out_note {
 /* One open writer. */
 struct out {
 	const struct out_writer *writer;
+	const struct out_experiment *experiment; /* NULL: it writes none */
 	FILE *file;
 	struct out_style style;
 	unsigned headers; /* header lines already printed, a bit a kind */
@@ -192,5 +193,33 @@ struct out_writer {
 extern const struct out_writer out_text; /* out_text.c */
 extern const struct out_writer out_csv;  /* out_csv.c */
 extern const struct out_writer out_json; /* out_json.c */
+
+struct abresult;
+struct abresult_run;
+
+/* How an experiment goes on, for its rows. */
+struct out_progress {
+	bool round_ends; /* this was the last run of its round */
+	bool repeated;   /* and it will be run once more */
+	uint32_t rounds; /* of this kind, warm-up or not; 0: not known */
+	int64_t left_ns; /* until the end, < 0: not known */
+};
+
+/* The table of a format of experiments (room abresult). */
+struct out_experiment {
+	/* the settings, before anything runs */
+	void (*start)(struct out *o, const struct abresult *r);
+	/* each run as it ends; it is the last one of r */
+	void (*run)(struct out *o, const struct abresult *r,
+		    const struct out_progress *p);
+	/* a word about the experiment */
+	void (*note)(struct out *o, const char *text);
+	void (*summary)(struct out *o, const struct abresult *r);
+};
+
+extern const struct out_experiment out_arms;      /* out_arms.c: text */
+extern const struct out_experiment out_json_arms; /* out_json.c */
+/* The whole result as a page of HTML. */
+void out_html(FILE *f, const struct abresult *r); /* out_html.c */
 
 #endif
