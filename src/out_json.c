@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abresult.h"
 #include "hist.h"
 #include "options.h"
 #include "stats.h"
@@ -717,4 +718,253 @@ const struct out_writer out_json = {
 	.server_report = json_server_report,
 	.note = json_note,
 	.failed = json_failed,
+};
+
+/* Experiments. */
+
+/* Up to nine decimals, all that abresult_set keeps; not finite: null. */
+static void put_value(struct line *l, const char *name, double value)
+{
+	char text[64];
+	size_t len;
+
+	if (!isfinite(value) || fabs(value) > 1e18) {
+		put_null(l, name);
+		return;
+	}
+	(void)snprintf(text, sizeof(text), "%.9f", value);
+	len = strlen(text);
+	while (text[len - 1] == '0')
+		len--;
+	if (text[len - 1] == '.')
+		len--;
+	text[len] = '\0';
+	key(l, name);
+	fputs(strcmp(text, "-0") == 0 ? "0" : text, l->file);
+}
+
+static void put_value_if(struct line *l, const char *name, bool known,
+			 double value)
+{
+	put_value(l, name, known ? value : INFINITY);
+}
+
+/* All that a table needs besides the runs. */
+static void put_setup(struct line *l, const struct abresult_setup *s)
+{
+	const char *comma = "";
+
+	key(l, "arms");
+	fputc('[', l->file);
+	for (unsigned a = 0; a < s->n_arms; a++) {
+		fprintf(l->file, "%s{", comma);
+		l->comma = false;
+		put_text(l, "label", s->arm[a].label);
+		put_text(l, "command", s->arm[a].command);
+		fputc('}', l->file);
+		comma = ",";
+	}
+	fputc(']', l->file);
+	l->comma = true;
+	put_count_if(l, "rounds", s->rounds > 0, s->rounds);
+	put_count(l, "warmup", s->warmup);
+	put_count(l, "seed", s->seed);
+	put_value(l, "confidence_percent", s->confidence * 100);
+	put_value_if(l, "margin_percent", s->margin_percent > 0,
+		     s->margin_percent);
+	put_value_if(l, "precision_percent", s->precision_percent > 0,
+		     s->precision_percent);
+	put_bool(l, "paired", !s->unpaired);
+	put_text(l, "primary_metric", abresult_key(ABRESULT_RATE));
+}
+
+static void json_experiment_start(struct out *o, const struct abresult *r)
+{
+	struct line l;
+
+	if (line_begin(&l, "start")) {
+		put_text(&l, "version", OPTIONS_VERSION_TEXT);
+		put_text(&l, "role", "experiment");
+		put_setup(&l, &r->setup);
+	}
+	line_end(&l, o);
+}
+
+static void put_marks(struct line *l, unsigned marks)
+{
+	const char *comma = "";
+
+	key(l, "marks");
+	fputc('[', l->file);
+	for (unsigned i = 0; i < ABRESULT_MARKS; i++) {
+		if ((marks >> i & 1) == 0)
+			continue;
+		fprintf(l->file, "%s\"%s\"", comma, abresult_mark_key(i));
+		comma = ",";
+	}
+	fputc(']', l->file);
+}
+
+static void put_run(struct line *l, const struct abresult *r,
+		    const struct abresult_run *run)
+{
+	put_count(l, "round", run->round + UINT64_C(1));
+	put_text(l, "arm", r->setup.arm[run->arm].label);
+	put_count(l, "place", run->place + UINT64_C(1));
+	put_count(l, "attempt", run->attempt + UINT64_C(1));
+	put_bool(l, "warmup", run->warmup);
+	put_bool(l, "counted", run->counted);
+	put_marks(l, run->marks);
+	put_count(l, "status", (uint64_t)run->status);
+	put_wall_time(l, run->wall_ns);
+	put_fixed_if(l, "other_cpu_seconds", run->busy_ns >= 0, run->busy_ns,
+		     NS_IN_S);
+	put_text(l, "shown", run->shown);
+	for (unsigned m = 0; m < ABRESULT_METRICS; m++)
+		put_value_if(l, abresult_key(m), abresult_has(run, m),
+			     run->value[m]);
+}
+
+static void json_experiment_run(struct out *o, const struct abresult *r,
+				const struct out_progress *p)
+{
+	struct line l;
+
+	(void)p;
+	if (line_begin(&l, "run"))
+		put_run(&l, r, &r->run[r->n_runs - 1]);
+	line_end(&l, o);
+}
+
+static void put_sample(struct line *l, const char *label,
+		       const struct abstat_summary *s)
+{
+	fputc('{', l->file);
+	l->comma = false;
+	put_text(l, "label", label);
+	put_count(l, "n", s->n);
+	put_value(l, "min", s->min);
+	put_value(l, "median", s->median);
+	put_value(l, "mean", s->mean);
+	put_value(l, "max", s->max);
+	put_value_if(l, "stddev", s->n > 1, s->stddev);
+	object_end(l);
+}
+
+/* A difference with its interval; half: the half-width. */
+static void put_difference(struct line *l, const struct abstat_diff *d,
+			   double half)
+{
+	put_value(l, "difference", d->mean);
+	put_value(l, "low", d->mean - half);
+	put_value(l, "high", d->mean + half);
+	put_value(l, "difference_percent", abstat_percent(d, d->mean));
+	put_value(l, "low_percent", abstat_percent(d, d->mean - half));
+	put_value(l, "high_percent", abstat_percent(d, d->mean + half));
+}
+
+static void put_versus(struct line *l, const struct abresult_setup *s,
+		       const struct abresult_row *row, unsigned arm)
+{
+	const struct abresult_versus *v = &row->versus[arm];
+	bool needs = v->verdict == ABSTAT_CANNOT_TELL && !row->steady;
+
+	fputc('{', l->file);
+	l->comma = false;
+	put_text(l, "label", s->arm[arm].label);
+	put_text(l, "verdict", abstat_verdict_name(v->verdict));
+	put_difference(l, &v->diff, v->half);
+	put_value_if(l, "p", !row->steady, v->p);
+	put_value_if(l, "p_same", !row->steady && s->margin_percent > 0,
+		     v->p_same);
+	put_count_if(l, "rounds_needed", needs && v->needed < ABPLAN_NEVER,
+		     v->needed);
+	put_value(l, "detectable", v->detectable);
+	object_begin(l, "welch");
+	put_difference(l, &v->welch, v->welch_half);
+	object_end(l);
+	put_value_if(l, "hodges_lehmann", !s->unpaired, v->robust.shift);
+	put_value_if(l, "signed_rank_p", !s->unpaired, v->robust.p);
+	put_count_if(l, "decisive_rounds", !s->unpaired, v->robust.decisive);
+	object_end(l);
+}
+
+static void put_metric(struct line *l, const struct abresult_setup *s,
+		       const struct abresult_row *row)
+{
+	put_value(l, "interval_confidence_percent", row->level * 100);
+	key(l, "samples");
+	fputc('[', l->file);
+	for (unsigned a = 0; a < s->n_arms; a++) {
+		fputs(a > 0 ? "," : "", l->file);
+		put_sample(l, s->arm[a].label, &row->arm[a].sum);
+	}
+	fputc(']', l->file);
+	key(l, "differences");
+	fputc('[', l->file);
+	for (unsigned a = 1; a < s->n_arms; a++) {
+		fputs(a > 1 ? "," : "", l->file);
+		put_versus(l, s, row, a);
+	}
+	fputc(']', l->file);
+}
+
+static void put_counts(struct line *l, const struct abresult *r)
+{
+	unsigned all = (1u << ABRESULT_MARKS) - 1;
+
+	put_count(l, "complete_rounds", abresult_rounds(r));
+	put_bool(l, "broken_off", r->broken_off);
+	put_count(l, "marked_counted", abresult_marked(r, all, true));
+	put_count(l, "marked_not_counted", abresult_marked(r, all, false));
+}
+
+static void put_summary(struct line *l, const struct abresult *r,
+			const struct abresult_table *t)
+{
+	put_setup(l, &r->setup);
+	put_counts(l, r);
+	put_count(l, "primary_comparisons", t->primary);
+	put_count(l, "other_comparisons", t->others);
+	object_begin(l, "metrics");
+	for (unsigned m = 0; m < ABRESULT_METRICS; m++) {
+		if (!t->row[m].known)
+			continue;
+		object_begin(l, abresult_key(m));
+		put_metric(l, &r->setup, &t->row[m]);
+		object_end(l);
+	}
+	object_end(l);
+}
+
+static void json_experiment_summary(struct out *o, const struct abresult *r)
+{
+	struct abresult_table t;
+	struct line l;
+
+	if (abresult_make(r, &t) < 0) {
+		json_failed(o, "no memory for the table");
+		return;
+	}
+	if (line_begin(&l, "summary"))
+		put_summary(&l, r, &t);
+	line_end(&l, o);
+	abresult_unmake(&t);
+}
+
+/* What the runs and the summary do not say by themselves. */
+static void json_experiment_note(struct out *o, const char *text)
+{
+	struct line l;
+
+	if (line_begin(&l, "note"))
+		put_text(&l, "note", text);
+	line_end(&l, o);
+}
+
+const struct out_experiment out_json_arms = {
+	.start = json_experiment_start,
+	.run = json_experiment_run,
+	.note = json_experiment_note,
+	.summary = json_experiment_summary,
 };

@@ -1,0 +1,251 @@
+/*
+ * check_abread: an experiment that was written as JSON makes the same result
+ * again; files that are wrong are refused with their line; and rows of iperf 2
+ * become runs.
+ */
+#include "abread.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+static struct abresult result;
+static char why[ABREAD_WHY_BYTES];
+
+static void make(void)
+{
+	result = (struct abresult){
+		.setup = { .rounds = 3,
+			   .warmup = 1,
+			   .seed = 7,
+			   .confidence = 0.99,
+			   .margin_percent = 0.5 },
+	};
+	ck_assert_int_eq(abresult_add_arm(&result, "off", "a \"b\"\\\n<\t>"),
+			 0);
+	ck_assert_int_eq(abresult_add_arm(&result, "on", ""), 0);
+	for (uint32_t i = 0; i < 7; i++) {
+		struct abresult_run run = {
+			.round = i / 2,
+			.arm = i % 2,
+			.place = i % 2,
+			.counted = i < 6,
+			.marks = i == 6 ? ABRESULT_BUSY | ABRESULT_SHORT : 0,
+			.busy_ns = i * 1000000,
+			.wall_ns = INT64_C(1796105489033421662),
+		};
+
+		abresult_set(&run, ABRESULT_RATE, 1e9 / (3 + i));
+		abresult_set(&run, ABRESULT_LOSS, 1.0 / (1 + i));
+		if (i == 3)
+			run.shown = strdup("busy \"x\" \xc3\xa9 \xff");
+		ck_assert_int_eq(abresult_add(&result, &run), 0);
+	}
+}
+
+/* All events, as JSON or as text. */
+static char *written(const struct out_experiment *e)
+{
+	char *text;
+	size_t n;
+	struct out o = { .file = open_memstream(&text, &n) };
+	struct out_progress p = { .left_ns = -1 };
+	size_t runs = result.n_runs;
+
+	ck_assert_ptr_nonnull(o.file);
+	e->start(&o, &result);
+	for (result.n_runs = 1; result.n_runs <= runs; result.n_runs++)
+		e->run(&o, &result, &p);
+	result.n_runs = runs;
+	e->summary(&o, &result);
+	fclose(o.file);
+	return text;
+}
+
+START_TEST(makes_the_same_result_again)
+{
+	make();
+
+	char *json = written(&out_json_arms);
+	char *text = written(&out_arms);
+
+	abresult_free(&result);
+	ck_assert(abread_is_json(json, strlen(json)));
+	ck_assert_msg(abread_json(&result, json, strlen(json), why) == 0, "%s",
+		      why);
+	ck_assert_str_eq(result.setup.arm[0].command, "a \"b\"\\\n<\t>");
+	ck_assert_str_eq(result.run[3].shown,
+			 "busy \"x\" \xc3\xa9 \xef\xbf\xbd");
+	ck_assert_uint_eq(result.run[6].marks, ABRESULT_BUSY | ABRESULT_SHORT);
+
+	char *again = written(&out_arms);
+
+	ck_assert_str_eq(again, text);
+	free(again);
+	free(text);
+	/* a second file: its rounds follow */
+	ck_assert_msg(abread_json(&result, json, strlen(json), why) == 0, "%s",
+		      why);
+	ck_assert_uint_eq(abresult_rounds(&result), 6);
+	free(json);
+	abresult_free(&result);
+}
+END_TEST
+
+#define START                                                                  \
+	"{\"event\":\"start\",\"role\":\"experiment\",\"arms\":["              \
+	"{\"label\":\"a\",\"command\":\"\"},{\"label\":\"b\"}],"               \
+	"\"confidence_percent\":95}\n"
+
+static const struct {
+	const char *text;
+	const char *why;
+} wrong[] = {
+	{ "", "line 0: no experiment in it" },
+	{ "{", "line 1: not a whole object of JSON" },
+	{ "{}", "line 1: an object without an event" },
+	{ "{\"event\":1e5}", "line 1: not a whole object of JSON" },
+	{ "{\"event\":\"x\"} ", "line 1: not a whole object of JSON" },
+	{ "{\"event\":\"\\x\"}", "line 1: not a whole object of JSON" },
+	{ "{\"event\":[[[[[[[[[]]]]]]]]]}",
+	  "line 1: not a whole object of JSON" },
+	{ "{\"event\":\"start\",\"role\":\"client\"}",
+	  "line 1: a test alone, and no experiment" },
+	{ "{\"event\":\"start\",\"role\":\"experiment\"}", "line 1: no arms" },
+	{ "{\"event\":\"start\",\"role\":\"experiment\",\"arms\":[{\"label\":"
+	  "\"a\"}],\"confidence_percent\":95}",
+	  "line 1: not 2 to 8 arms, each with a label of its own" },
+	{ "{\"event\":\"start\",\"role\":\"experiment\",\"arms\":[{\"label\":"
+	  "\"a\"},{\"label\":\"a\"}],\"confidence_percent\":95}",
+	  "line 1: not 2 to 8 arms, each with a label of its own" },
+	{ "{\"event\":\"start\",\"role\":\"experiment\",\"arms\":[7],"
+	  "\"confidence_percent\":95}",
+	  "line 1: an arm without a label" },
+	{ "{\"event\":\"start\",\"role\":\"experiment\",\"arms\":[],"
+	  "\"confidence_percent\":9}",
+	  "line 1: confidence_percent is not 50 to 99.9999" },
+	{ START START, "line 2: a second start" },
+	{ "{\"event\":\"run\"}", "line 1: a run before the start" },
+	{ START "{\"event\":\"run\",\"arm\":\"c\"}",
+	  "line 2: a run of no arm" },
+	{ START "{\"event\":\"run\",\"arm\":\"b\",\"round\":10001}",
+	  "line 2: a run without a round, or one too many" },
+	{ START "{\"event\":\"run\",\"arm\":\"b\",\"round\":1}",
+	  "line 2: a run that does not say whether it counts" },
+};
+
+START_TEST(refuses_what_is_wrong)
+{
+	result = (struct abresult){ .n_runs = 0 };
+	ck_assert_int_eq(abread_json(&result, wrong[_i].text,
+				     strlen(wrong[_i].text), why),
+			 -EINVAL);
+	ck_assert_str_eq(why, wrong[_i].why);
+	abresult_free(&result);
+}
+END_TEST
+
+/* Rates and losses of the runs that iperf 2's rows mean. */
+static const struct {
+	const char *text;
+	size_t runs;
+	double rate; /* of the last one */
+	double loss; /* < 0: none */
+} csvs[] = {
+	/* a total alone; two in a row */
+	{ "20261130221106,10.0.0.1,5001,10.0.0.2,4001,3,0.0-1.0,1000,8000\n", 1,
+	  8000, -1 },
+	{ "20261130221106,10.0.0.1,4001,10.0.0.2,5001,3,0.0-1.0,1000,8000\n"
+	  "20261130221109,10.0.0.1,4002,10.0.0.2,5001,3,0.0-1.0,1100,8800\n",
+	  2, 8800, -1 },
+	/* intervals before a total */
+	{ "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,1000,8000\n"
+	  "20261130221107,1.1.1.1,4001,1.1.1.2,5001,3,1.0-2.0,3000,24000\n"
+	  "20261130221107,1.1.1.1,4001,1.1.1.2,5001,3,0.0-2.0,4000,16000\n",
+	  1, 16000, -1 },
+	/* an interval that is all of the test */
+	{ "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,1000,8000\n"
+	  "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,1000,8000\r\n",
+	  1, 8000, -1 },
+	/* two streams and their sum */
+	{ "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,1000,8000\n"
+	  "20261130221106,1.1.1.1,4002,1.1.1.2,5001,4,0.0-1.0,1000,8000\n"
+	  "20261130221106,1.1.1.1,0,1.1.1.2,5001,-1,0.0-1.0,2000,16000\n",
+	  1, 16000, -1 },
+	/* a sender's row and the server's */
+	{ "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-2.0,1000,4000\n"
+	  "20261130221106,1.1.1.2,5001,1.1.1.1,4001,3,0.0-2.0,900,3600,0.010,"
+	  "10,100,10.000,0\n",
+	  1, 3600, 10 },
+	/* a line of names */
+	{ "time,srcaddress\n"
+	  "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-2.0,1000,4000\n",
+	  1, 4000, -1 },
+};
+
+START_TEST(takes_the_totals_of_iperf_2)
+{
+	result = (struct abresult){ .setup.confidence = 0.95 };
+	ck_assert_msg(abread_csv(&result, "a", csvs[_i].text,
+				 strlen(csvs[_i].text), why) == 0,
+		      "%s", why);
+	ck_assert(result.setup.unpaired);
+	ck_assert_uint_eq(result.n_runs, csvs[_i].runs);
+
+	const struct abresult_run *last = &result.run[result.n_runs - 1];
+
+	ck_assert_double_eq(last->value[ABRESULT_RATE], csvs[_i].rate);
+	ck_assert(abresult_has(last, ABRESULT_LOSS) == (csvs[_i].loss >= 0));
+	if (csvs[_i].loss >= 0)
+		ck_assert_double_eq(last->value[ABRESULT_LOSS], csvs[_i].loss);
+	abresult_free(&result);
+}
+END_TEST
+
+START_TEST(refuses_rows_that_are_none)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+	} rows[] = {
+		{ "", "line 0: no total of a test in it" },
+		{ "hello\n", "line 1: no total of a test in it" },
+		{ "1,2,3\n", "line 1: not a row of -y C" },
+		{ "1,2,3,4,5,6,0.0,8,9\n", "line 1: not a row of -y C" },
+		{ "1,2,3,4,5,6,2.0-1.0,8,9\n", "line 1: not a row of -y C" },
+		{ "1,2,3,4,5,6,0.0-1.0,x,9\n", "line 1: not a row of -y C" },
+	};
+
+	for (int i = 0; i < COUNT(rows); i++) {
+		result = (struct abresult){ .n_runs = 0 };
+		ck_assert_int_eq(abread_csv(&result, "a", rows[i].text,
+					    strlen(rows[i].text), why),
+				 -EINVAL);
+		ck_assert_str_eq(why, rows[i].why);
+		abresult_free(&result);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("abread");
+	TCase *t = tcase_create("files");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_test(t, makes_the_same_result_again);
+	tcase_add_loop_test(t, refuses_what_is_wrong, 0, COUNT(wrong));
+	tcase_add_loop_test(t, takes_the_totals_of_iperf_2, 0, COUNT(csvs));
+	tcase_add_test(t, refuses_rows_that_are_none);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}

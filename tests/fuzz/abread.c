@@ -1,0 +1,52 @@
+/*
+ * abread: the input is a file of --compare; what is accepted makes a table, and
+ * its text.
+ */
+#include "abread.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "out.h"
+
+static void make_text(const struct abresult *r)
+{
+	char *text = NULL;
+	size_t n = 0;
+	struct out o = { .file = open_memstream(&text, &n) };
+
+	assert(o.file != NULL);
+	out_arms.start(&o, r);
+	out_arms.summary(&o, r);
+	out_json_arms.summary(&o, r);
+	out_html(o.file, r);
+	fclose(o.file);
+	assert(strstr(text, "nan") == NULL && strstr(text, "inf,") == NULL);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	struct abresult r = { .setup.confidence = 0.95 };
+	const char *text = (const char *)p;
+	char why[ABREAD_WHY_BYTES];
+	int rc;
+
+	if (abread_is_json(text, n)) {
+		rc = abread_json(&r, text, n, why);
+	} else {
+		rc = abread_csv(&r, "a", text, n / 2, why);
+		if (rc == 0)
+			rc = abread_csv(&r, "b", text + n / 2, n - n / 2, why);
+	}
+	assert(rc == 0 || rc == -EINVAL || rc == -ENOMEM);
+	assert(rc != -EINVAL || memchr(why, '\0', sizeof(why)) != NULL);
+	if (rc == 0)
+		make_text(&r);
+	abresult_free(&r);
+	return 0;
+}
