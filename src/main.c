@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "experiment.h"
 #include "log.h"
 #include "options.h"
 #include "platform/platform.h"
@@ -62,6 +63,7 @@ static struct out_style style(const struct options *o)
 struct outputs {
 	struct out out[2];
 	size_t n;
+	FILE *page; /* of an experiment, NULL: none */
 };
 
 static void add_out(struct outputs *outs, const struct out_writer *writer,
@@ -70,6 +72,8 @@ static void add_out(struct outputs *outs, const struct out_writer *writer,
 	struct out *out = &outs->out[outs->n++];
 
 	*out = (struct out){ .writer = writer,
+			     .experiment = writer == &out_json ? &out_json_arms
+							       : &out_arms,
 			     .file = file,
 			     .style = style(o) };
 	/* machines get all there is */
@@ -96,7 +100,13 @@ static int run(const struct options *o, struct outputs *outs)
 	(void)platform_return_memory();
 	if (o->side == OPTIONS_SERVER)
 		return server_run(o, outs->out, outs->n, &stops);
-	status = client_run(o, outs->out, outs->n, &stops);
+	if (o->side == OPTIONS_COMPARE)
+		status = experiment_compare(o, outs->out, outs->n, outs->page);
+	else if (o->n_arms > 0)
+		status = experiment_run(o, outs->out, outs->n, outs->page,
+					&stops);
+	else
+		status = client_run(o, outs->out, outs->n, &stops);
 	if (status == CLIENT_INTERRUPTED)
 		return EXIT_SIGNAL + atomic_load(&first_signal);
 	return (int)status;
@@ -125,6 +135,22 @@ static int finish_file(const char *name, FILE *file, int status)
 	return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
 }
 
+/* The files beside the first one; false after a word about one of them. */
+static bool open_others(const struct options *o, struct outputs *outs,
+			FILE **json)
+{
+	if (o->json_file != NULL) {
+		*json = open_file("--json-file", o->json_file);
+		if (*json == NULL)
+			return false;
+		add_out(outs, &out_json, *json, o);
+	}
+	if (o->report == NULL)
+		return true;
+	outs->page = open_file("--report", o->report);
+	return outs->page != NULL;
+}
+
 static int run_into(const struct options *o)
 {
 	struct outputs outs = { .n = 0 };
@@ -138,17 +164,15 @@ static int run_into(const struct options *o)
 		add_out(&outs, &out_json, file, o);
 	else
 		add_out(&outs, o->csv ? &out_csv : &out_text, file, o);
-	if (o->json_file != NULL) {
-		json = open_file("--json-file", o->json_file);
-		if (json == NULL)
-			return EXIT_FAILURE;
-		add_out(&outs, &out_json, json, o);
-	}
+	if (!open_others(o, &outs, &json))
+		return EXIT_FAILURE;
 	log_also(tell_outputs, &outs);
 	status = run(o, &outs);
 	log_also(NULL, NULL);
 	if (json != NULL)
 		status = finish_file(o->json_file, json, status);
+	if (outs.page != NULL)
+		status = finish_file(o->report, outs.page, status);
 	return finish_file(o->output != NULL ? o->output : "stdout", file,
 			   status);
 }

@@ -30,6 +30,12 @@
 #define NSEC_PER_MSEC INT64_C(1000000)
 #define MIN_LATE_NS NSEC_PER_MSEC
 #define MAX_LATE_NS (60000 * NSEC_PER_MSEC)
+#define MAX_WAIT_NS (INT64_C(86400) * NSEC_PER_SEC) /* a day */
+/* Of a number of percent read as seconds. */
+#define NS_IN_PPM (NSEC_PER_SEC / OPTIONS_PPM_IN_PERCENT)
+#define MAX_LABEL 16
+#define CONFIDENCE_PERCENT 95
+#define ARM_TIMEOUT_NS (INT64_C(60) * NSEC_PER_SEC)
 #define MAX_OMIT_NS (INT64_C(65535) * OPTIONS_OMIT_STEP_NS) /* 16 bits */
 
 /* What an argument is, and so which reader takes it. */
@@ -51,6 +57,9 @@ enum kind {
 	OPT_PREFIX,          /* begins with choices, in any case */
 	OPT_CHOICE,          /* one word of choices: its number */
 	OPT_NETWORK,         /* one more address or prefix of the list */
+	OPT_PERCENT,         /* min to max, in parts of a million */
+	OPT_ARM,             /* one more LABEL=COMMAND */
+	OPT_FILES,           /* one more file, and words without a dash too */
 };
 
 /* Who may be given an option. */
@@ -58,6 +67,9 @@ enum whose {
 	AS_BOTH,
 	AS_SERVER,
 	AS_CLIENT,
+	AS_EXPERIMENT, /* a client with arms */
+	AS_RESULT,     /* so too, or --compare */
+	AS_COMPARE,
 };
 
 struct row {
@@ -148,6 +160,38 @@ static const struct row table[] = {
 	  .max = MAX_OMIT_NS },
 	{ 0, { "trip-times" }, NULL, "UDP: one-way delays, by both clocks",
 	  AS_CLIENT, OPT_SET, FIELD(trip_times), .min = true },
+	/* --- experiments --- */
+	{ 0, { "arm" }, "LABEL=CMD", "a setting: CMD runs before each of its tests",
+	  AS_EXPERIMENT, OPT_ARM, FIELD(arm) },
+	{ 0, { "rounds" }, "N", "how often each arm is tested (12)",
+	  AS_EXPERIMENT, OPT_WHOLE, FIELD(rounds), MARK(rounds_set), .min = 2,
+	  .max = OPTIONS_ROUNDS_MOST },
+	{ 0, { "precision" }, "P%", "go on until the rate is known to P %",
+	  AS_EXPERIMENT, OPT_PERCENT, FIELD(precision_ppm), .min = 10,
+	  .max = 100 * OPTIONS_PPM_IN_PERCENT },
+	{ 0, { "warmup" }, "N", "rounds before these, not counted (1)",
+	  AS_EXPERIMENT, OPT_WHOLE, FIELD(warmup), .min = 0, .max = 100 },
+	{ 0, { "settle" }, "SEC", "wait so long after CMD",
+	  AS_EXPERIMENT, OPT_ZERO_OR_SECONDS, FIELD(settle_ns),
+	  .min = MIN_TIME_NS, .max = MAX_WAIT_NS },
+	{ 0, { "seed" }, "N", "of the order of the arms",
+	  AS_EXPERIMENT, OPT_WHOLE, FIELD(seed), MARK(seed_set), .min = 0,
+	  .max = INT64_MAX },
+	{ 0, { "arm-show" }, "CMD", "after each CMD: prints what is set now",
+	  AS_EXPERIMENT, OPT_TEXT, FIELD(arm_show) },
+	{ 0, { "arm-timeout" }, "SEC", "end a CMD that takes longer (60)",
+	  AS_EXPERIMENT, OPT_SECONDS, FIELD(arm_timeout_ns),
+	  .min = MIN_TIME_NS, .max = MAX_WAIT_NS },
+	{ 0, { "margin" }, "P%", "arms that differ by less are the same",
+	  AS_RESULT, OPT_PERCENT, FIELD(margin_ppm), .min = 10,
+	  .max = 100 * OPTIONS_PPM_IN_PERCENT },
+	{ 0, { "confidence" }, "P%", "of intervals and verdicts (95)",
+	  AS_RESULT, OPT_PERCENT, FIELD(confidence_ppm), MARK(confidence_set),
+	  .min = 50 * OPTIONS_PPM_IN_PERCENT, .max = 999999 },
+	{ 0, { "report" }, "FILE", "write a page of the result, in HTML",
+	  AS_RESULT, OPT_TEXT, FIELD(report) },
+	{ 0, { "compare" }, "FILE...", "the result again, from JSON or CSV",
+	  AS_COMPARE, OPT_FILES, FIELD(compare) },
 	/* --- both --- */
 	{ 'u', { "udp" }, NULL, "use UDP rather than TCP",
 	  AS_BOTH, OPT_SET, FIELD(udp), .min = true, .env = "IPERF_UDP" },
@@ -252,6 +296,10 @@ static const char *const wanted[] = {
 	[OPT_PREFIX] = "a report style: ",
 	[OPT_CHOICE] = "one of ",
 	[OPT_NETWORK] = "an address or a prefix, such as 192.0.2.0/24",
+	[OPT_PERCENT] = "a number of percent, such as 1, 0.5 or 95%",
+	[OPT_ARM] = "LABEL=COMMAND: a label of 1 to 16 letters, digits or any "
+		    "of _.+-",
+	[OPT_FILES] = "a file: its name is empty",
 };
 
 /* How an option came to be set, for complaints and for which came last. */
@@ -341,6 +389,11 @@ static void range_text(const struct row *r, char *buf, size_t size)
 		snprintf(buf, size, "%lld to %lld milliseconds",
 			 (long long)(r->min / NSEC_PER_MSEC),
 			 (long long)(r->max / NSEC_PER_MSEC));
+		break;
+	case OPT_PERCENT:
+		snprintf(buf, size, "%.10g to %.10g %%",
+			 (double)r->min / OPTIONS_PPM_IN_PERCENT,
+			 (double)r->max / OPTIONS_PPM_IN_PERCENT);
 		break;
 	default:
 		snprintf(buf, size, "%lld to %lld", (long long)r->min,
@@ -579,6 +632,80 @@ static int read_network(struct parser *p, const struct row *r,
 	return 0;
 }
 
+static int read_percent(struct parser *p, const struct row *r,
+			const struct given *g)
+{
+	char number[32] = "";
+	size_t length = strcspn(g->text, "%");
+	int64_t billionth = 0;
+
+	if (length >= sizeof(number) ||
+	    (g->text[length] != '\0' && g->text[length + 1] != '\0'))
+		return refuse(p, r, g);
+	memcpy(number, g->text, length);
+
+	int rc = units_seconds(number, &billionth);
+
+	return keep(p, r, g, rc, billionth / NS_IN_PPM);
+}
+
+/* Labels stand in tables and in files. */
+static bool is_label(const char *text, size_t length)
+{
+	if (length < 1 || length > MAX_LABEL)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		char c = text[i];
+
+		if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') &&
+		    !(c >= 'A' && c <= 'Z') && !strchr("_.+-", c))
+			return false;
+	}
+	return true;
+}
+
+static int read_arm(struct parser *p, const struct row *r,
+		    const struct given *g)
+{
+	struct options *o = p->o;
+	size_t length = strcspn(g->text, "=");
+
+	if (!g->text[length] || !is_label(g->text, length))
+		return refuse(p, r, g);
+	if (o->n_arms == OPTIONS_ARMS_MAX)
+		return complain(p, "%s: \"%.200s\" is one too many: %d at most",
+				g->name, g->text, OPTIONS_ARMS_MAX);
+	for (unsigned i = 0; i < o->n_arms; i++) {
+		if (strlen(o->arm[i].label) == length &&
+		    memcmp(o->arm[i].label, g->text, length) == 0)
+			return complain(p,
+					"%s: \"%.200s\": there is an arm \"%s\""
+					" already",
+					g->name, g->text, o->arm[i].label);
+	}
+
+	struct options_arm *arm = &o->arm[o->n_arms++];
+
+	memcpy(arm->label, g->text, length);
+	arm->label[length] = '\0';
+	arm->command = g->text + length + 1;
+	return 0;
+}
+
+static int read_file(struct parser *p, const struct row *r,
+		     const struct given *g)
+{
+	struct options *o = p->o;
+
+	if (!g->text[0])
+		return refuse(p, r, g);
+	if (o->n_compare == OPTIONS_ARMS_MAX)
+		return complain(p, "%s: \"%.200s\" is one too many: %d at most",
+				g->name, g->text, OPTIONS_ARMS_MAX);
+	o->compare[o->n_compare++] = g->text;
+	return 0;
+}
+
 /* --- the parts of -B ------------------------------------------------------ */
 
 /* Copies length bytes and ends them; false when they do not fit. */
@@ -734,6 +861,12 @@ static int read_value(struct parser *p, const struct row *r,
 		return read_choice(p, r, g);
 	case OPT_NETWORK:
 		return read_network(p, r, g);
+	case OPT_PERCENT:
+		return read_percent(p, r, g);
+	case OPT_ARM:
+		return read_arm(p, r, g);
+	case OPT_FILES:
+		return read_file(p, r, g);
 	}
 	assert(false);
 	return -EINVAL;
@@ -772,6 +905,15 @@ static const struct row *row_of_letter(char letter)
 			return &table[i];
 	}
 	return NULL;
+}
+
+static const struct row *row_of_name(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(table[i].names[0], name) != 0)
+		i++;
+	return &table[i];
 }
 
 /* The argument of an option: what is joined to it, else the next word. */
@@ -822,14 +964,23 @@ static int names_row(const struct row *r, const char *name, size_t length)
 	return how;
 }
 
-static int ambiguous(struct parser *p, const char *word, size_t length)
+/* Those of experiments yield to what iperf 2 has: a short form that scripts use
+ * there stays one. */
+static bool yields(const struct row *r)
+{
+	return r->whose >= AS_EXPERIMENT;
+}
+
+static int ambiguous(struct parser *p, const char *word, size_t length,
+		     bool yielding)
 {
 	char list[256] = "";
 
 	for (size_t i = 0; i < ROWS; i++) {
 		size_t used = strlen(list);
 
-		if (names_row(&table[i], word + 2, length - 2))
+		if (names_row(&table[i], word + 2, length - 2) &&
+		    yields(&table[i]) == yielding)
 			snprintf(list + used, sizeof(list) - used, "%s--%s",
 				 used ? ", " : "", table[i].names[0]);
 	}
@@ -850,6 +1001,10 @@ static int find_long(struct parser *p, const char *word, size_t length,
 			*row = &table[i];
 			return 0;
 		case 1:
+			if (begun != NULL && yields(begun) < yields(&table[i]))
+				break;
+			if (begun == NULL || yields(begun) != yields(&table[i]))
+				beginnings = 0;
 			begun = &table[i];
 			beginnings++;
 		}
@@ -858,7 +1013,7 @@ static int find_long(struct parser *p, const char *word, size_t length,
 		return complain(p, "unknown option \"%.*s\"",
 				(int)(length < 200 ? length : 200), word);
 	if (beginnings > 1)
-		return ambiguous(p, word, length);
+		return ambiguous(p, word, length, yields(begun));
 	*row = begun;
 	return 0;
 }
@@ -883,6 +1038,16 @@ static int read_long(struct parser *p, const char *word, struct words *words)
 	return set_option(p, r, word, length, "", false);
 }
 
+/* A word that is no option: one more file of --compare, else a mistake. */
+static int read_stray(struct parser *p, const char *word)
+{
+	const struct row *r = row_of_name("compare");
+
+	if (!p->given[r - table].order || !word[0])
+		return complain(p, "stray word \"%.200s\"", word);
+	return set_option(p, r, "--compare", strlen("--compare"), word, false);
+}
+
 /* Up to the first -h or -v, which leave the rest unread, as with getopt. */
 static int read_words(struct parser *p, int argc, char *const argv[])
 {
@@ -894,7 +1059,7 @@ static int read_words(struct parser *p, int argc, char *const argv[])
 		const char *word = *words.next++;
 
 		if (ended || word[0] != '-' || !word[1])
-			rc = complain(p, "stray word \"%.200s\"", word);
+			rc = read_stray(p, word);
 		else if (word[1] != '-')
 			rc = read_short(p, word, &words);
 		else if (word[2])
@@ -915,17 +1080,35 @@ static const struct given *given(const struct parser *p, char letter)
 /* The same of an option without a letter, by its main name. */
 static const struct given *given_long(const struct parser *p, const char *name)
 {
-	size_t i = 0;
+	return &p->given[row_of_name(name) - table];
+}
 
-	while (strcmp(table[i].names[0], name) != 0)
-		i++;
-	return &p->given[i];
+/* Of what fits both, a comparison takes what says where the result goes. */
+static bool fits_compare(const struct row *r)
+{
+	static const char *const outputs[] = { "json", "json-file", "output" };
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++) {
+		if (r == row_of_name(outputs[i]))
+			return true;
+	}
+	return r->whose == AS_COMPARE || r->whose == AS_RESULT;
 }
 
 static bool fits(const struct row *r, enum options_side side)
 {
-	return r->whose == AS_BOTH ||
-	       r->whose == (side == OPTIONS_SERVER ? AS_SERVER : AS_CLIENT);
+	if (side == OPTIONS_COMPARE)
+		return fits_compare(r);
+	switch (r->whose) {
+	case AS_BOTH:
+		return true;
+	case AS_SERVER:
+		return side == OPTIONS_SERVER;
+	case AS_COMPARE:
+		return false;
+	default:
+		return side == OPTIONS_CLIENT;
+	}
 }
 
 /* The side that the command line names, else the environment; of neither or
@@ -935,6 +1118,8 @@ static enum options_side named_side(const struct parser *p,
 {
 	bool server = given(p, 's')->order, client = given(p, 'c')->order;
 
+	if (given_long(p, "compare")->order)
+		return OPTIONS_COMPARE;
 	if (!server && !client) {
 		server = env(row_of_letter('s')->env) != NULL;
 		client = env(row_of_letter('c')->env) != NULL;
@@ -966,26 +1151,75 @@ static int read_environment(struct parser *p, const char *(*env)(const char *),
 
 /* --- what concerns two options together ----------------------------------- */
 
+static const char *whose_text(const struct row *r)
+{
+	static const char *const texts[] = {
+		[AS_BOTH] = "a test (-s or -c)",
+		[AS_SERVER] = "a server (-s)",
+		[AS_CLIENT] = "a client (-c)",
+		[AS_EXPERIMENT] = "an experiment (--arm)",
+		[AS_RESULT] = "an experiment (--arm) or --compare",
+		[AS_COMPARE] = "no test",
+	};
+
+	return texts[r->whose];
+}
+
 static int check_side(struct parser *p)
 {
-	const struct given *server = given(p, 's'), *client = given(p, 'c');
+	const struct given *server = given(p, 's'), *client = given(p, 'c'),
+			   *compare = given_long(p, "compare");
 
 	if (server->order && client->order)
 		return complain(p, "%s: not together with %s", client->name,
 				server->name);
-	if (!server->order && !client->order)
+	if (compare->order && (server->order || client->order))
+		return complain(p, "%s: not together with %s", compare->name,
+				server->order ? server->name : client->name);
+	if (!server->order && !client->order && !compare->order)
 		return complain(p, "nothing to do: -s waits for clients, "
 				   "-c HOST runs a test, -h tells all options");
-	p->o->side = server->order ? OPTIONS_SERVER : OPTIONS_CLIENT;
+	p->o->side = compare->order  ? OPTIONS_COMPARE
+		     : server->order ? OPTIONS_SERVER
+				     : OPTIONS_CLIENT;
 	for (size_t i = 0; i < ROWS; i++) {
-		const char *only = table[i].whose == AS_SERVER
-					   ? "a server (-s)"
-					   : "a client (-c)";
-
 		if (p->given[i].order && !fits(&table[i], p->o->side))
 			return complain(p, "%s: only for %s", p->given[i].name,
-					only);
+					whose_text(&table[i]));
 	}
+	return 0;
+}
+
+/* Experiments: two arms and more, of tests that end by themselves. */
+static int check_arms(struct parser *p)
+{
+	const struct options *o = p->o;
+	const struct given *arm = given_long(p, "arm");
+
+	for (size_t i = 0; i < ROWS && !arm->order; i++) {
+		enum whose whose = table[i].whose;
+
+		if (p->given[i].order &&
+		    (whose == AS_EXPERIMENT ||
+		     (whose == AS_RESULT && o->side != OPTIONS_COMPARE)))
+			return complain(p, "%s: only for %s", p->given[i].name,
+					whose_text(&table[i]));
+	}
+	if (!arm->order)
+		return 0;
+	if (o->n_arms < 2)
+		return complain(p,
+				"%s: \"%.200s\" is alone: there must be two "
+				"arms at least",
+				arm->name, arm->text);
+	if (o->csv && !given(p, 'y')->from_env)
+		return complain(p, "%s: not together with %s", arm->name,
+				given(p, 'y')->name);
+	if (o->time_set && o->time_ns == 0 && o->amount_bytes == 0)
+		return complain(p,
+				"%s: not together with %s 0: the tests of an "
+				"experiment end by themselves",
+				arm->name, given(p, 't')->name);
 	return 0;
 }
 
@@ -1169,6 +1403,9 @@ static void fill_in(struct parser *p)
 		o->time_ns = OPTIONS_TIME_NS;
 	if (client && !o->parallel_set)
 		o->parallel = 1;
+	if (o->precision_ppm > 0 && !o->rounds_set)
+		o->rounds = OPTIONS_ROUNDS_MOST;
+	o->csv = o->csv && o->n_arms == 0;
 	/* Asked for, so shown: as iperf 2 does with its histograms. */
 	o->enhanced = o->enhanced || o->histograms || o->trip_times;
 }
@@ -1177,6 +1414,8 @@ static int options_check(struct parser *p)
 {
 	int rc = check_side(p);
 
+	if (rc == 0)
+		rc = check_arms(p);
 	if (rc == 0)
 		rc = check_family(p);
 	if (rc == 0)
@@ -1207,7 +1446,12 @@ static void start(struct parser *p, struct options *o, char *why)
 {
 	*o = (struct options){ .port = WIRE_PORT,
 			       .format = 'a',
-			       .late_after_ns = STATS_LATE_AFTER_NS };
+			       .late_after_ns = STATS_LATE_AFTER_NS,
+			       .rounds = OPTIONS_ROUNDS,
+			       .warmup = 1,
+			       .confidence_ppm = CONFIDENCE_PERCENT *
+						 OPTIONS_PPM_IN_PERCENT,
+			       .arm_timeout_ns = ARM_TIMEOUT_NS };
 	*p = (struct parser){ .o = o, .why = why };
 	why[0] = '\0';
 }
@@ -1252,22 +1496,26 @@ static void usage_row(FILE *f, const struct row *r)
 void options_usage(FILE *f)
 {
 	static const struct {
-		enum whose whose;
+		enum whose first, last;
 		const char *title;
 	} groups[] = {
-		{ AS_SERVER, "Server:" },
-		{ AS_CLIENT, "Client:" },
-		{ AS_BOTH, "Both:" },
+		{ AS_SERVER, AS_SERVER, "Server:" },
+		{ AS_CLIENT, AS_CLIENT, "Client:" },
+		{ AS_BOTH, AS_BOTH, "Both:" },
+		{ AS_EXPERIMENT, AS_COMPARE, "Experiments:" },
 	};
 
 	fputs("Usage: iperf -s [options]\n"
 	      "       iperf -c HOST [options]\n"
+	      "       iperf -c HOST [options] --arm LABEL=CMD --arm ...\n"
+	      "       iperf --compare FILE...\n"
 	      "       iperf -h | -v\n",
 	      f);
 	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
 		fprintf(f, "\n%s\n", groups[g].title);
 		for (size_t i = 0; i < ROWS; i++) {
-			if (table[i].whose == groups[g].whose)
+			if (table[i].whose >= groups[g].first &&
+			    table[i].whose <= groups[g].last)
 				usage_row(f, &table[i]);
 		}
 	}

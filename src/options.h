@@ -28,6 +28,7 @@ enum options_side {
 	OPTIONS_NEITHER,
 	OPTIONS_SERVER,
 	OPTIONS_CLIENT,
+	OPTIONS_COMPARE, /* runs nothing: reads the files of experiments */
 };
 
 /* What the command line asks for instead of a test. */
@@ -50,6 +51,19 @@ enum options_peer {
 #define OPTIONS_NO_SUM 4u      /* M */
 #define OPTIONS_NO_SETTINGS 8u /* S */
 #define OPTIONS_NO_SERVER 16u  /* V: the relayed server report */
+
+/* Of experiments. */
+#define OPTIONS_ARMS_MAX 8
+#define OPTIONS_LABEL_BYTES 24
+#define OPTIONS_ROUNDS 12
+/* With --precision, which decides when it is enough. */
+#define OPTIONS_ROUNDS_MOST 1000
+#define OPTIONS_PPM_IN_PERCENT 10000
+
+struct options_arm {
+	char label[OPTIONS_LABEL_BYTES];
+	const char *command;
+};
 
 /* Constant to everyone once parsed.  Strings point into argv or environ. */
 struct options {
@@ -102,6 +116,24 @@ struct options {
 	bool trip_times;
 	struct policy_rules limits; /* server: --allow, --max-... */
 	int64_t late_after_ns; /* server: when a missing datagram is lost */
+	/* experiments; parts of a million stand for what is in percent */
+	struct options_arm arm[OPTIONS_ARMS_MAX];
+	unsigned n_arms; /* 0: a test alone */
+	uint32_t rounds; /* with a precision: the most of them */
+	bool rounds_set;
+	uint32_t warmup;        /* rounds before these, not counted */
+	uint32_t precision_ppm; /* 0: so many rounds */
+	uint32_t margin_ppm;    /* 0: none */
+	uint32_t confidence_ppm;
+	bool confidence_set;
+	int64_t settle_ns;
+	int64_t arm_timeout_ns;
+	const char *arm_show; /* a command, NULL: none */
+	uint64_t seed;
+	bool seed_set;
+	const char *report; /* the page, NULL: none */
+	const char *compare[OPTIONS_ARMS_MAX];
+	unsigned n_compare;
 };
 
 #define OPTIONS_WHY_BYTES 512

@@ -80,7 +80,11 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 " omit=%lld histograms=%d trip_times=%d late_after=%lld"
 		 " peer=%d reverse=%d full_duplex=%d dual=%d tradeoff=%d "
 		 "listen=%d"
-		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu ",
+		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu"
+		 " arms=%u arm0=%s:%s rounds=%u warmup=%u precision=%u"
+		 " margin=%u confidence=%u settle=%lld arm_timeout=%lld"
+		 " arm_show=%s seed=%llu seed_set=%d report=%s compare=%u"
+		 " file0=%s ",
 		 (int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
 		 (unsigned long long)o->rate.bps,
 		 (unsigned long long)o->rate.pps, o->rate_set,
@@ -97,7 +101,14 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 (int)o->peer_version, o->reverse, o->full_duplex, o->dual,
 		 o->tradeoff, o->listen_port, o->limits.n_allow,
 		 o->limits.clients, (long long)o->limits.time_ns,
-		 (unsigned long long)o->limits.rate_bps);
+		 (unsigned long long)o->limits.rate_bps, o->n_arms,
+		 o->n_arms > 0 ? o->arm[0].label : "-",
+		 o->n_arms > 0 ? o->arm[0].command : "-", o->rounds, o->warmup,
+		 o->precision_ppm, o->margin_ppm, o->confidence_ppm,
+		 (long long)o->settle_ns, (long long)o->arm_timeout_ns,
+		 or_dash(o->arm_show), (unsigned long long)o->seed, o->seed_set,
+		 or_dash(o->report), o->n_compare,
+		 or_dash(o->n_compare > 0 ? o->compare[0] : NULL));
 }
 
 /* Holds when text parses and each "name=value" of fields is in the result. */
@@ -342,6 +353,15 @@ static const struct {
 	  "bind_host=fe80::1%eth0 bind_dev= bind_port=7" },
 	{ "-s -B ff02::9%eth0", "bind_host=ff02::9%eth0 bind_dev=" },
 	{ "-c h -B name:1 -B %lo", "bind_host= bind_dev=lo bind_port=0" },
+	/* experiments */
+	{ "-c h", "arms=0 rounds=12 warmup=1 confidence=950000 margin=0" },
+	{ "-c h --arm off=ip=1 --arm on=", "arms=2 arm0=off:ip=1" },
+	{ "-c h --arm a= --arm b= --precision 0.5",
+	  "precision=5000 rounds=1000" },
+	{ "-c h --arm a= --arm b= --precision 1% --rounds 9", "rounds=9" },
+	{ "-c h -n 1M -t 0 -n 1M --arm a= --arm b=", "arms=2" },
+	{ "--compare f g h --margin 1%",
+	  "side=3 compare=3 file0=f margin=10000" },
 };
 
 START_TEST(reads_what_is_asked)
@@ -349,6 +369,8 @@ START_TEST(reads_what_is_asked)
 	expect_fields("", meanings[_i].text, meanings[_i].fields);
 }
 END_TEST
+
+#define ARMS "-c h --arm a= --arm b="
 
 /* Every option, with a prefix of its long name that nothing else has. */
 static const struct {
@@ -411,6 +433,18 @@ static const struct {
 	{ "-s", NULL, "--max-clients --max-c", "9", "max_clients=9" },
 	{ "-s", NULL, "--max-time --max-t", "0.5", "max_time=500000000" },
 	{ "-s", NULL, "--max-rate --max-r", "10M", "max_rate=10000000" },
+	{ "-c h --arm b=", NULL, "--arm", "a=echo", "arms=2" },
+	{ ARMS, NULL, "--rounds --ro", "7", "rounds=7" },
+	{ ARMS, NULL, "--precision --prec", "1%", "precision=10000" },
+	{ ARMS, NULL, "--warmup --warm", "0", "warmup=0" },
+	{ ARMS, NULL, "--settle --set", "0.5", "settle=500000000" },
+	{ ARMS, NULL, "--seed --see", "12", "seed=12" },
+	{ ARMS, NULL, "--arm-show --arm-s", "true", "arm_show=true" },
+	{ ARMS, NULL, "--arm-timeout --arm-t", "2", "arm_timeout=2000000000" },
+	{ ARMS, NULL, "--margin --mar", "0.5", "margin=5000" },
+	{ ARMS, NULL, "--confidence --conf", "99", "confidence=990000" },
+	{ ARMS, NULL, "--report", "f.html", "report=f.html" },
+	{ "", NULL, "--compare --comp", "f", "compare=1" },
 };
 
 /* "-s --port 1" or, joined, "-s --port=1" */
@@ -568,6 +602,39 @@ static const struct {
 	{ "-s stray", "stray word \"stray\"" },
 	{ "-s -", "stray word \"-\"" },
 	{ "-s -- -u", "stray word \"-u\"" },
+	{ "-s --rounds 3", "--rounds: only for an experiment (--arm)" },
+	{ "-c h --rounds 3", "--rounds: only for an experiment (--arm)" },
+	{ "-c h --margin 3",
+	  "--margin: only for an experiment (--arm) or --compare" },
+	{ "-c h --arm a=",
+	  "--arm: \"a=\" is alone: there must be two arms at least" },
+	{ "-c h --arm a= --arm a=x",
+	  "--arm: \"a=x\": there is an arm \"a\" already" },
+	{ "-c h --arm a=1 --arm b=1 --arm c=1 --arm d=1 --arm e=1 --arm f=1 "
+	  "--arm g=1 --arm h=1 --arm i=1",
+	  "--arm: \"i=1\" is one too many: 8 at most" },
+	{ "-c h --arm a",
+	  "--arm: \"a\" is not LABEL=COMMAND: a label of 1 to 16 letters, "
+	  "digits or any of _.+-" },
+	{ "-c h --arm a/b=",
+	  "--arm: \"a/b=\" is not LABEL=COMMAND: a label of 1 to 16 letters, "
+	  "digits or any of _.+-" },
+	{ "-c h --arm a= --arm b= -t 0",
+	  "--arm: not together with -t 0: the tests of an experiment end by "
+	  "themselves" },
+	{ "-c h --arm a= --arm b= -y C", "--arm: not together with -y" },
+	{ "-c h --arm a= --arm b= --rounds 1",
+	  "--rounds: \"1\" is out of range: 2 to 1000" },
+	{ "-c h --arm a= --arm b= --confidence 0.95",
+	  "--confidence: \"0.95\" is out of range: 50 to 99.9999 %" },
+	{ "-c h --arm a= --arm b= --precision 1%%",
+	  "--precision: \"1%%\" is not a number of percent, such as 1, 0.5 or "
+	  "95%" },
+	{ "--compare f -c h", "--compare: not together with -c" },
+	{ "--compare f -u", "-u: only for a test (-s or -c)" },
+	{ "--compare f --rounds 3",
+	  "--rounds: only for an experiment (--arm)" },
+	{ "-c h --arm a= --arm b= stray", "stray word \"stray\"" },
 	{ "-s --re C",
 	  "option \"--re\" is ambiguous: --reverse, --reportstyle, "
 	  "--reportexclude" },

@@ -5,12 +5,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/errqueue.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -320,6 +322,30 @@ uint64_t platform_buffer_bytes(uint64_t told)
 int platform_cpu(int64_t *user_ns, int64_t *system_ns)
 {
 	return cpu_used(RUSAGE_THREAD, user_ns, system_ns);
+}
+
+/* proc(5): user, nice, system, idle, iowait, irq, softirq, steal; in ticks. */
+int platform_host_cpu(int64_t *busy_ns)
+{
+	FILE *f = fopen("/proc/stat", "r");
+	uint64_t tick[8];
+	long per_second = sysconf(_SC_CLK_TCK);
+	int n = 0;
+
+	if (f == NULL)
+		return -errno;
+	if (fscanf(f, "cpu") == 0) {
+		while (n < 8 && fscanf(f, "%" SCNu64, &tick[n]) == 1)
+			n++;
+	}
+	(void)fclose(f);
+	if (n < 8 || per_second <= 0)
+		return -ENOTSUP;
+
+	uint64_t busy = tick[0] + tick[1] + tick[2] + tick[7];
+
+	*busy_ns = (int64_t)(busy * (uint64_t)(1000000000 / per_second));
+	return 0;
 }
 
 int platform_exact_sleep(void)

@@ -74,6 +74,9 @@ int platform_secret(void *buf, size_t n);
 /* Processor time of the calling thread (where it can't be told: of the whole
  * process), ns. */
 int platform_cpu(int64_t *user_ns, int64_t *system_ns);
+/* Processor time that all programs of this host have used since it started, and
+ * that other hosts on the same machine took from it; without interrupts. */
+int platform_host_cpu(int64_t *busy_ns);
 /* Lets the calling thread wake from sleep as exactly as the system can. */
 int platform_exact_sleep(void);
 /* Lets the buffer or ledger of a stream, once freed, go back to the system: a

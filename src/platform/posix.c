@@ -161,6 +161,12 @@ int platform_cpu(int64_t *user_ns, int64_t *system_ns)
 	return cpu_used(RUSAGE_SELF, user_ns, system_ns);
 }
 
+int platform_host_cpu(int64_t *busy_ns)
+{
+	(void)busy_ns;
+	return -ENOTSUP;
+}
+
 int platform_exact_sleep(void)
 {
 	return -ENOTSUP;
