@@ -146,6 +146,10 @@ bench:
 soak:
 	@tests/deps
 	@$(MAKE) --no-print-directory run-soak
+# Experiments with known answers; takes EXPERIMENT_MINUTES (10) at most.
+experiments:
+	@tests/deps
+	@$(MAKE) --no-print-directory $(CHECKED) run-experiments
 lint:
 	@tests/deps
 	@$(TEST_ENV) tests/run $(LINT)
@@ -160,6 +164,8 @@ run-unit-e2e: $(BIN) $(UNIT_BINS) $(RELAY)
 	@$(TEST_ENV) tests/run $(UNIT_BINS) $(E2E)
 run-fuzz: $(FUZZ_BINS) $(FUZZ_SEEDS)
 	@$(TEST_ENV) tests/fuzz/run $(FUZZ_SEEDS) $(FUZZ_BINS)
+run-experiments: $(BIN)
+	@$(TEST_ENV) tests/experiments
 run-bench: $(BIN)
 	@$(TEST_ENV) tests/bench
 run-soak: $(BIN)
@@ -188,14 +194,16 @@ help:
 	@echo 'fuzz           FUZZ_SECONDS (20) of random input to each decoder'
 	@echo 'bench          gaps and throughput beside other programs (as root)'
 	@echo 'soak           10 minutes of changing clients: do servers keep their size?'
+	@echo 'experiments    A/B experiments with known answers (as root)'
 	@echo 'analyze        gcc -fanalyzer, clang-tidy, cppcheck'
 	@echo 'lint           layout, man page, headers, include direction'
 	@echo 'clean          removes what was built'
 
 FORCE:
 .PHONY: all install check check-unit check-e2e check-asan check-tsan \
-	check-portable fuzz bench soak lint run-all run-unit run-e2e \
-	run-unit-e2e run-fuzz run-bench run-soak analyze demo clean help FORCE
+	check-portable fuzz bench experiments soak lint run-all run-unit \
+	run-e2e run-unit-e2e run-fuzz run-bench run-experiments run-soak \
+	analyze demo clean help FORCE
 .SECONDARY:
 
 -include $(OBJECTS:.o=.d) $(UNITS:%=$(BUILD)/tests/%.d) \

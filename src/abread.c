@@ -497,9 +497,10 @@ static int read_run(struct reader *f, struct slice object)
 	if (whole(object, "status", 0, 255, &n))
 		run.status = (int)n;
 	if (number(object, "wall_time", &seconds) && fabs(seconds) < 9e9)
-		run.wall_ns = (int64_t)(seconds * 1e9);
-	if (number(object, "other_cpu_seconds", &seconds) && seconds < 9e9)
-		run.busy_ns = (int64_t)(seconds * 1e9);
+		run.wall_ns = llround(seconds * 1e6) * 1000;
+	if (number(object, "other_cpu_seconds", &seconds) &&
+	    fabs(seconds) < 9e9)
+		run.busy_ns = llround(seconds * 1e9);
 	run.marks = read_marks(object);
 	read_values(object, &run);
 	if (member(object, "shown", &value))
@@ -583,6 +584,7 @@ int abread_json(struct abresult *r, const char *text, size_t n,
  */
 
 struct row {
+	struct slice when;
 	struct slice who; /* fields 2 to 6: both ends and the ID */
 	bool sum;
 	bool losses; /* 14 fields */
@@ -633,6 +635,7 @@ static bool read_row(struct slice line, struct row *row)
 	*row = (struct row){ .losses = n == CSV_FIELDS };
 	if (n < 9)
 		return false;
+	row->when = f[0];
 	row->who = (struct slice){ f[1].p, f[5].end };
 	row->sum = is_word(f[5], "-1");
 	if (!read_times(f[6], row) || !number_of(f[7], &row->bytes) ||
@@ -676,13 +679,17 @@ static int read_rows(struct reader *f, struct slice s, struct row **rows,
 	return 0;
 }
 
+static bool same_bytes(struct slice a, struct slice b)
+{
+	size_t length = (size_t)(a.end - a.p);
+
+	return (size_t)(b.end - b.p) == length && memcmp(a.p, b.p, length) == 0;
+}
+
 static bool same_stream(const struct row *a, const struct row *b)
 {
-	size_t length = (size_t)(a->who.end - a->who.p);
-
 	return a->sum == b->sum && a->losses == b->losses &&
-	       (size_t)(b->who.end - b->who.p) == length &&
-	       memcmp(a->who.p, b->who.p, length) == 0;
+	       same_bytes(a->who, b->who);
 }
 
 /* A row from 0 on is a total, unless the next one of its stream goes on where
@@ -699,7 +706,8 @@ static void find_totals(struct row *rows, size_t n)
 			continue;
 
 		bool goes_on = rows[next].start >= rows[i].end;
-		bool same = rows[next].start <= 0 &&
+		bool same = same_bytes(rows[i].when, rows[next].when) &&
+			    rows[next].start <= 0 &&
 			    rows[next].end >= rows[i].end &&
 			    rows[next].end <= rows[i].end &&
 			    rows[next].bytes >= rows[i].bytes &&

@@ -78,7 +78,8 @@ void abtext_percent(char buf[ABTEXT_BYTES], double percent)
 
 void abtext_level(char buf[ABTEXT_BYTES], double level)
 {
-	(void)snprintf(buf, ABTEXT_BYTES, "%.6g %%", level * 100);
+	(void)snprintf(buf, ABTEXT_BYTES, level < 0.999 ? "%.4g %%" : "%.6g %%",
+		       level * 100);
 }
 
 /* The half-width as a range around mean. */

@@ -29,6 +29,8 @@
  * of all of them. */
 #define BUSY_CPUS 0.5
 #define BUSY_PART 0.1
+/* The system counts in ticks of 10 ms or so: less than this means nothing. */
+#define BUSY_NS (50 * CLOCK_MS_NS)
 #define NOTE_BYTES 256
 /* Without --seed: short enough to be typed. */
 #define SEEDS 1000000
@@ -152,7 +154,7 @@ static bool is_busy(int64_t busy_ns, int64_t took_ns)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	double used = (double)busy_ns / (double)took_ns;
 
-	return busy_ns > 0 && used > BUSY_CPUS &&
+	return busy_ns > BUSY_NS && used > BUSY_CPUS &&
 	       used > BUSY_PART * (double)cpus;
 }
 

@@ -297,8 +297,7 @@ static const char *const wanted[] = {
 	[OPT_CHOICE] = "one of ",
 	[OPT_NETWORK] = "an address or a prefix, such as 192.0.2.0/24",
 	[OPT_PERCENT] = "a number of percent, such as 1, 0.5 or 95%",
-	[OPT_ARM] = "LABEL=COMMAND: a label of 1 to 16 letters, digits or any "
-		    "of _.+-",
+	[OPT_ARM] = "LABEL=COMMAND, with a label of 1 to 16 of a-z 0-9 _.+-",
 	[OPT_FILES] = "a file: its name is empty",
 };
 

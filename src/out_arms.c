@@ -98,14 +98,17 @@ static void arms_start(struct out *o, const struct abresult *r)
 	abtext_level(level, s->confidence);
 	fputs(RULE, o->file);
 	print_arms(o->file, s);
-	if (s->precision_percent > 0)
+	if (s->unpaired)
+		fputs("Runs that were not made in rounds", o->file);
+	else if (s->precision_percent > 0)
 		fprintf(o->file, "Rounds until the rate is known to %.6g %%",
 			s->precision_percent);
 	else
 		fprintf(o->file, "%u rounds", (unsigned)s->rounds);
-	fprintf(o->file,
-		" after %u of warm-up, seed %" PRIu64 ", confidence %s\n",
-		(unsigned)s->warmup, s->seed, level);
+	if (!s->unpaired)
+		fprintf(o->file, " after %u of warm-up, seed %" PRIu64,
+			(unsigned)s->warmup, s->seed);
+	fprintf(o->file, ", confidence %s\n", level);
 	fputs("Metric named beforehand: delivered rate\n", o->file);
 	fputs(RULE, o->file);
 	fprintf(o->file, "%-8s %-16s %17s %11s %8s %8s %13s %7s\n", "Round",

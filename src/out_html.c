@@ -263,6 +263,7 @@ static void draw_differences(FILE *f, const struct abresult *r,
 		"<line class=\"axis\" x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" "
 		"y2=\"%.1f\"/>\n",
 		at(&x, 0), at(&x, 0), (n_arms - 1) * LANE + 4);
+	put_svg_text(f, at(&x, 0) + 4, 10, "start", "0");
 	for (unsigned a = 1; a < n_arms; a++) {
 		const struct abresult_versus *v = &row->versus[a];
 		double y = (a - 1) * LANE + 16;

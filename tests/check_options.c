@@ -614,11 +614,11 @@ static const struct {
 	  "--arm g=1 --arm h=1 --arm i=1",
 	  "--arm: \"i=1\" is one too many: 8 at most" },
 	{ "-c h --arm a",
-	  "--arm: \"a\" is not LABEL=COMMAND: a label of 1 to 16 letters, "
-	  "digits or any of _.+-" },
-	{ "-c h --arm a/b=",
-	  "--arm: \"a/b=\" is not LABEL=COMMAND: a label of 1 to 16 letters, "
-	  "digits or any of _.+-" },
+	  "--arm: \"a\" is not LABEL=COMMAND, with a label of 1 to 16 of a-z "
+	  "0-9 _.+-" },
+	{ "-c h --arm a/b=", "--arm: \"a/b=\" is not LABEL=COMMAND, with a "
+			     "label of 1 to 16 of a-z "
+			     "0-9 _.+-" },
 	{ "-c h --arm a= --arm b= -t 0",
 	  "--arm: not together with -t 0: the tests of an experiment end by "
 	  "themselves" },

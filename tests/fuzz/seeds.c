@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 
 #include "../golden/wire_vectors.h"
+#include "abresult.h"
 #include "block.h"
+#include "out.h"
 #include "wire.h"
 
 #define PATH_BYTES 512
@@ -141,6 +143,44 @@ static void write_courses(void)
 		   sizeof(course));
 }
 
+/* Of two rounds, as --json writes it; and rows of -y C for two arms. */
+static void write_experiments(void)
+{
+	static const char rows[] =
+		"20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,900,7200\n"
+		"20261130221107,1.1.1.1,4001,1.1.1.2,5001,3,0.0-2.0,900,3600,"
+		"0.010,10,100,10.000,0\n"
+		"20261130221108,1.1.1.1,0,1.1.1.2,5001,-1,0.0-1.0,900,7200\n";
+	struct abresult r = { .setup = { .rounds = 2, .confidence = 0.95 } };
+	char *text = NULL;
+	size_t n = 0;
+	struct out o = { .file = open_memstream(&text, &n) };
+	struct out_progress p = { .rounds = 2 };
+
+	if (o.file == NULL || abresult_add_arm(&r, "off", "a \"b\"") < 0 ||
+	    abresult_add_arm(&r, "on", "") < 0)
+		exit(1);
+	out_json_arms.start(&o, &r);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct abresult_run run = { .round = i / 2,
+					    .arm = i % 2,
+					    .counted = true };
+
+		abresult_set(&run, ABRESULT_RATE, 1e9 / (3 + i));
+		abresult_set(&run, ABRESULT_LOSS, i);
+		if (abresult_add(&r, &run) < 0)
+			exit(1);
+		out_json_arms.run(&o, &r, &p);
+	}
+	out_json_arms.summary(&o, &r);
+	fclose(o.file);
+	write_seed("abread", "json", NULL, 0, (const uint8_t *)text, n);
+	write_seed("abread", "csv", (const uint8_t *)rows, sizeof(rows) - 1,
+		   (const uint8_t *)rows, sizeof(rows) - 1);
+	free(text);
+	abresult_free(&r);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -152,5 +192,6 @@ int main(int argc, char **argv)
 	write_blocks();
 	write_tests();
 	write_courses();
+	write_experiments();
 	return 0;
 }
