@@ -1027,7 +1027,8 @@ static void clock_note(struct out *o, const struct record *r)
 		    r->d.clock_steps, r->d.clock_steps == 1 ? "" : "s");
 		put(o, "%s\n", t.s);
 	}
-	if (r->trip.known && r->trip.min_ns < 0) {
+	/* of its own streams the server has said so */
+	if (r->relayed && r->trip.known && r->trip.min_ns < 0) {
 		t.len = 0;
 		note_start(&t, r);
 		add(&t, "trip times below 0: the clocks of the two hosts are "

@@ -16,6 +16,9 @@
 #define HEADER_NS 5000000000
 /* One that is refused is read for so long, so that it reads why. */
 #define REFUSED_NS CLOCK_SECOND_NS
+/* A client that is to be connected back to is tried for so long, this often. */
+#define BACK_NS CLOCK_SECOND_NS
+#define BACK_STEP_NS (50 * CLOCK_MS_NS)
 /* Read for telling what a stream is, and at least this for data. */
 #define READ_BYTES_MIN 512
 /* While somebody is served, one look becomes so many. */
@@ -292,10 +295,32 @@ static void reverse(struct conn *c)
 	atomic_fetch_add(&c->server->accepted, 1);
 }
 
+/* A client may need a moment to listen: 2.1.8 asks before it does. */
+static int connect_soon(struct conn *c, struct stream *s)
+{
+	int64_t end_ns = clock_ns() + BACK_NS;
+	int rc = sock_connect(s->fd, &c->back, false, &c->unwanted);
+
+	while (rc == -ECONNREFUSED && clock_ns() < end_ns &&
+	       atomic_load(&c->unwanted) == 0) {
+		char what[SOCK_WHAT_BYTES];
+		int fd = sock_open(&c->back, c->server->o, what);
+
+		if (fd < 0)
+			return fd;
+		/* one that was refused can't be used again everywhere */
+		close(s->fd);
+		s->fd = fd;
+		clock_sleep_until(clock_ns() + BACK_STEP_NS);
+		rc = sock_connect(s->fd, &c->back, false, &c->unwanted);
+	}
+	return rc;
+}
+
 /* Connects to the client; false: it can't be reached. */
 static bool connect_back(struct conn *c, struct stream *s)
 {
-	int rc = sock_connect(s->fd, &c->back, false, &c->unwanted);
+	int rc = connect_soon(c, s);
 
 	if (rc < 0) {
 		char host[OUT_ADDR_BYTES];
