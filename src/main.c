@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include "client.h"
+#include "cmdline.h"
 #include "experiment.h"
 #include "log.h"
 #include "options.h"
+#include "opttable.h"
 #include "platform/platform.h"
 #include "server.h"
 
@@ -197,12 +199,12 @@ int main(int argc, char *argv[])
 	struct options o;
 	char why[OPTIONS_WHY_BYTES];
 
-	if (options_parse(&o, argc, argv, environment, why) < 0) {
+	if (cmdline_parse(&o, argc, argv, environment, why) < 0) {
 		return refuse(argc, argv, why);
 	}
 	switch (o.ask) {
 	case OPTIONS_HELP:
-		options_usage(stdout);
+		opttable_usage(stdout);
 		return finish_file("stdout", stdout, EXIT_SUCCESS);
 	case OPTIONS_VERSION:
 		options_version(stdout);

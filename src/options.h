@@ -1,6 +1,5 @@
 /*
- * options: argv and environment to one struct options, by one table; usage
- * text.  Pure: reads no clock, opens nothing, prints nothing.
+ * options: what the command line asks for, as everyone else reads it.  Pure.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -15,6 +14,8 @@
 #include "units.h"
 
 #define OPTIONS_VERSION_TEXT "2.2.100"
+/* 1 Pbit/s: up to there pace is exact. */
+#define OPTIONS_RATE_MAX INT64_C(1000000000000000)
 #define OPTIONS_TIME_NS 10000000000 /* iperf 2 default: 10 s */
 #define OPTIONS_UDP_BPS 1048576     /* iperf 2 default */
 #define OPTIONS_TCP_LEN 131072      /* iperf 2.0.5 default */
@@ -138,22 +139,8 @@ struct options {
 
 #define OPTIONS_WHY_BYTES 512
 
-/*
- * Reads the environment (getenv-like lookup; NULL: none), then argv, in any
- * order.  0, or -EINVAL with one line for a person in why, which names the
- * option, what was given and what is allowed.
- */
-int options_parse(struct options *o, int argc, char *const argv[],
-		  const char *(*env)(const char *name),
-		  char why[OPTIONS_WHY_BYTES]);
-/* The usage text, from the table. */
-void options_usage(FILE *f);
 /* "iperf version 2.2.0 (…) pthreads" */
 void options_version(FILE *f);
-/* One name of option number i as "-b" or "--one-off", its long name without
- * dashes and its help; false when i is past the end.  For tests and pages. */
-bool options_row(size_t i, char *letter, const char **name, const char **arg,
-		 const char **help);
 /* Decimals of a row's times: 1, 2 or 4, as -i, -t and -O need them. */
 int options_decimals(const struct options *o);
 

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/options.h"
+#include "../src/cmdline.h"
+#include "../src/optcheck.h"
+#include "../src/opttable.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_WORDS 48
@@ -58,7 +60,7 @@ static int parse(struct options *o, struct line *l, const char *env,
 	memset(o, 0xa5, sizeof(*o));
 	split(&variables, env);
 	split(l, text);
-	return options_parse(o, l->count, l->words, variable, why);
+	return cmdline_parse(o, l->count, l->words, variable, why);
 }
 
 static const char *or_dash(const char *text)
@@ -704,6 +706,10 @@ static const struct {
 	{ "-c h --max-rate 1m", "--max-rate: only for a server (-s)" },
 	{ "-s --late-after 9", "--late-after: not for TCP: it is about "
 			       "datagrams and needs -u" },
+	{ "-c h -V -4", "-4: not together with -V" },
+	{ "-c h -r -R", "-r: not together with -R" },
+	{ "-c h -r --full-duplex", "-r: not together with --full-duplex" },
+	{ "-c h --arm a= --arm b= -y C", "--arm: not together with -y" },
 	{ "-s --json -y C", "--json: not together with -y" },
 	{ "-s --json-file f --json", "--json-file: not together with --json" },
 	{ "-s -o f --json-file f", "--json-file: \"f\" is the file of -o "
@@ -834,6 +840,69 @@ START_TEST(names_the_variable_that_is_wrong)
 }
 END_TEST
 
+/* A variable is a default: what was typed rules, as if it were not there. */
+static const struct {
+	const char *env, *text;
+	const char *fields;
+} yielding[] = {
+	{ "IPERF_REVERSE=1", "-c h -d", " reverse=0 dual=1 " },
+	{ "IPERF_DUALTEST=1", "-c h -R", " reverse=1 dual=0 " },
+	{ "IPERF_TRADEOFF=1", "-c h --full-duplex",
+	  " full_duplex=1 tradeoff=0 " },
+	{ "IPERF_LISTENPORT=7", "-c h", " listen=5001 " },
+	{ "IPERF_IPV6_DOMAIN=1", "-c h -4", " family=4 " },
+	{ "IPERF_REPORTSTYLE=C", "-c h --json", " csv=0 json=1 " },
+	{ "IPERF_REPORTSTYLE=C", "-c h -u --histograms", " csv=0 " },
+	{ "IPERF_REPORTSTYLE=C IPERF_REVERSE=1", "-c h --json -d",
+	  " csv=0 json=1 reverse=0 dual=1 " },
+};
+
+START_TEST(a_variable_yields_to_what_was_typed)
+{
+	expect_fields(yielding[_i].env, yielding[_i].text, yielding[_i].fields);
+}
+END_TEST
+
+/* An option's shortest name, with its dashes. */
+static void written(const char *name, char *buf, size_t size)
+{
+	const struct opttable_row *r = opttable_name(name);
+
+	if (r->letter)
+		snprintf(buf, size, "-%c", r->letter);
+	else
+		snprintf(buf, size, "--%s", name);
+}
+
+static bool is_refused(const char *why)
+{
+	for (size_t i = 0; i < COUNT(refusals); i++) {
+		if (strcmp(refusals[i].why, why) == 0)
+			return true;
+	}
+	return false;
+}
+
+START_TEST(each_clash_is_among_the_refusals)
+{
+	const struct optcheck_clash *c;
+	size_t rows = 0;
+
+	for (; (c = optcheck_row(rows)) != NULL; rows++) {
+		char why[OPTIONS_WHY_BYTES], option[40], other[40] = "";
+
+		written(c->option, option, sizeof(option));
+		if (c->other)
+			written(c->other, other, sizeof(other));
+		snprintf(why, sizeof(why), "%s: %s%s%s%s", option,
+			 c->other ? "not together with " : "", other,
+			 c->other && c->why ? ": " : "", c->why ? c->why : "");
+		ck_assert_msg(is_refused(why), "no test of: %s", why);
+	}
+	ck_assert_uint_gt(rows, 0);
+}
+END_TEST
+
 START_TEST(needs_no_environment)
 {
 	struct options o;
@@ -841,7 +910,7 @@ START_TEST(needs_no_environment)
 	char why[OPTIONS_WHY_BYTES];
 
 	split(&l, "-s -p 5003");
-	ck_assert_int_eq(options_parse(&o, l.count, l.words, NULL, why), 0);
+	ck_assert_int_eq(cmdline_parse(&o, l.count, l.words, NULL, why), 0);
 	ck_assert_int_eq(o.port, 5003);
 	ck_assert_str_eq(why, "");
 }
@@ -902,15 +971,15 @@ START_TEST(says_one_line_that_fits)
 
 	memset(long_word, 'x', sizeof(long_word) - 1);
 	long_word[sizeof(long_word) - 1] = '\0';
-	ck_assert_int_eq(options_parse(&o, 3, words, NULL, why), -EINVAL);
+	ck_assert_int_eq(cmdline_parse(&o, 3, words, NULL, why), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(why, "x\" is not a whole number: 1 to"));
 	words[2] = feed;
-	ck_assert_int_eq(options_parse(&o, 3, words, NULL, why), -EINVAL);
+	ck_assert_int_eq(cmdline_parse(&o, 3, words, NULL, why), -EINVAL);
 	ck_assert_str_eq(why,
 			 "-p: \"1??[2J\" is not a whole number: 1 to 65535");
 	long_word[0] = long_word[1] = '-';
 	words[2] = long_word;
-	ck_assert_int_eq(options_parse(&o, 2, words + 1, NULL, why), -EINVAL);
+	ck_assert_int_eq(cmdline_parse(&o, 2, words + 1, NULL, why), -EINVAL);
 	ck_assert_int_eq(strncmp(why, "unknown option \"--x", 19), 0);
 }
 END_TEST
@@ -930,21 +999,22 @@ static char *printed(void (*print)(FILE *))
 
 START_TEST(usage_has_each_row_of_the_table)
 {
-	char *usage = printed(options_usage);
-	char letter;
-	const char *name, *arg, *help;
+	char *usage = printed(opttable_usage);
+	const struct opttable_row *r;
 	size_t rows = 0;
 
-	while (options_row(rows, &letter, &name, &arg, &help)) {
+	for (; (r = opttable_row(rows)) != NULL; rows++) {
 		char start[80];
 
-		snprintf(start, sizeof(start), "\n  %c%c%c --%s%s%s ",
-			 letter ? '-' : ' ', letter ? letter : ' ',
-			 letter ? ',' : ' ', name, arg ? " " : "",
-			 arg ? arg : "");
+		snprintf(start, sizeof(start), "\n  %c%c%c --%s%s%s%s ",
+			 r->letter ? '-' : ' ', r->letter ? r->letter : ' ',
+			 r->letter ? ',' : ' ', r->names[0],
+			 !r->arg     ? ""
+			 : r->absent ? "[="
+				     : " ",
+			 r->arg ? r->arg : "", r->absent ? "]" : "");
 		const char *at = strstr(usage, start);
-		ck_assert_msg(at && strstr(at, help), "no %s", start);
-		rows++;
+		ck_assert_msg(at && strstr(at, r->help), "no %s", start);
 	}
 	ck_assert_uint_eq(rows, COUNT(spellings));
 	free(usage);
@@ -953,7 +1023,7 @@ END_TEST
 
 START_TEST(usage_fits_a_terminal)
 {
-	char *usage = printed(options_usage);
+	char *usage = printed(opttable_usage);
 
 	for (char *l = strtok(usage, "\n"); l; l = strtok(NULL, "\n"))
 		ck_assert_msg(strlen(l) <= 80, "%zu columns: %s", strlen(l), l);
@@ -1014,6 +1084,9 @@ static Suite *options_suite(void)
 	tcase_add_loop_test(t, names_the_variable_that_is_wrong, 0,
 			    COUNT(bad_environments));
 	tcase_add_test(t, needs_no_environment);
+	tcase_add_loop_test(t, a_variable_yields_to_what_was_typed, 0,
+			    COUNT(yielding));
+	tcase_add_test(t, each_clash_is_among_the_refusals);
 	tcase_add_loop_test(t, means_the_same_in_any_order, 0, COUNT(groups));
 	tcase_add_test(t, joins_letters);
 	tcase_add_test(t, says_one_line_that_fits);

@@ -2,7 +2,7 @@
  * options: the input is a command line, a word a line (or ended by a zero);
  * words such as IPERF_TIME=5 are the environment.
  */
-#include "options.h"
+#include "cmdline.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -195,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	int rc;
 
 	take_words(p, n);
-	rc = options_parse(&o, n_words, words,
+	rc = cmdline_parse(&o, n_words, words,
 			   n_variables > 0 ? variable : NULL, why);
 	if (rc < 0) {
 		assert(rc == -EINVAL);

@@ -1,0 +1,314 @@
+/*
+ * The table of clashes comes first; then what has numbers in it; then what was
+ * not given.
+ */
+#include "optcheck.h"
+
+#include <string.h>
+
+/* --- what can't be honoured together -------------------------------------- */
+
+static bool on_tcp(const struct options *o)
+{
+	return !o->udp;
+}
+
+static bool server_is_2_0(const struct options *o)
+{
+	return o->peer_version == OPTIONS_PEER_2_0;
+}
+
+static bool connects_not_back(const struct options *o)
+{
+	return !o->dual && !o->tradeoff;
+}
+
+static bool no_json_file(const struct options *o)
+{
+	return !o->json_file;
+}
+
+#define NEEDS_UDP "not for TCP: it is about datagrams and needs -u"
+#define UNKNOWN_TO_2_0 "a server of 2.0 does not know it"
+#define NOT_IN_CSV "it shows in text and in JSON alone"
+
+static const struct optcheck_clash clashes[] = {
+	{ "ipv4", "ipv6", NULL, NULL },
+	{ "ipv4", "ipv6_domain", NULL, NULL },
+	/* Ways of one test, of which one rules; of -d and -r the last one. */
+	{ "full-duplex", "reverse", NULL, NULL },
+	{ "dualtest", "reverse", NULL, NULL },
+	{ "dualtest", "full-duplex", NULL, NULL },
+	{ "tradeoff", "reverse", NULL, NULL },
+	{ "tradeoff", "full-duplex", NULL, NULL },
+	{ "listenport", NULL, connects_not_back, "only with -d or -r" },
+	{ "reverse", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
+	{ "full-duplex", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
+	{ "trip-times", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
+	/* What is measured of datagrams alone. */
+	{ "late-after", NULL, on_tcp, NEEDS_UDP },
+	{ "trip-times", NULL, on_tcp, NEEDS_UDP },
+	{ "histograms", NULL, on_tcp, NEEDS_UDP },
+	/* How it is reported. */
+	{ "arm", "reportstyle", NULL, NULL },
+	{ "json", "reportstyle", NULL, NULL },
+	{ "json-file", "json", NULL, NULL },
+	{ "trip-times", "reportstyle", no_json_file, NOT_IN_CSV },
+	{ "histograms", "reportstyle", no_json_file, NOT_IN_CSV },
+};
+
+#define CLASHES (sizeof(clashes) / sizeof(clashes[0]))
+
+const struct optcheck_clash *optcheck_row(size_t i)
+{
+	return i < CLASHES ? &clashes[i] : NULL;
+}
+
+static int clash_text(struct optvalue_parser *p, const struct optcheck_clash *c,
+		      const struct optvalue_given *option,
+		      const struct optvalue_given *other)
+{
+	if (!other)
+		return optvalue_complain(p, "%s: %s", option->name, c->why);
+	return optvalue_complain(p, "%s: not together with %s%s%s",
+				 option->name, other->name, c->why ? ": " : "",
+				 c->why ? c->why : "");
+}
+
+/* A variable yields to the command line, and to a kind of test. */
+static int check_clashes(struct optvalue_parser *p,
+			 const struct opttable_row **yields)
+{
+	for (size_t i = 0; i < CLASHES; i++) {
+		const struct optcheck_clash *c = &clashes[i];
+		const struct optvalue_given *option =
+			optvalue_given(p, c->option);
+		const struct optvalue_given *other =
+			c->other ? optvalue_given(p, c->other) : NULL;
+
+		if (!option->order || (other && !other->order) ||
+		    (c->when && !c->when(p->o)))
+			continue;
+		if (option->from_env && !(other && other->from_env))
+			*yields = opttable_name(c->option);
+		else if (other && other->from_env && !option->from_env)
+			*yields = opttable_name(c->other);
+		return clash_text(p, c, option, other);
+	}
+	return 0;
+}
+
+/* --- whose they are ------------------------------------------------------- */
+
+/* What was given and is not for this side, or for experiments without one. */
+static int check_whose(struct optvalue_parser *p)
+{
+	const struct options *o = p->o;
+	const struct opttable_row *r;
+
+	for (size_t i = 0; (r = opttable_row(i)) != NULL; i++) {
+		bool of_arms =
+			r->whose == AS_EXPERIMENT ||
+			(r->whose == AS_RESULT && o->side != OPTIONS_COMPARE);
+
+		if (p->given[i].order &&
+		    (!opttable_fits(r, o->side) || (of_arms && o->n_arms == 0)))
+			return optvalue_complain(p, "%s: only for %s",
+						 p->given[i].name,
+						 opttable_whose_text(r));
+	}
+	return 0;
+}
+
+static int check_side(struct optvalue_parser *p)
+{
+	const struct optvalue_given *server = optvalue_given(p, "server");
+	const struct optvalue_given *client = optvalue_given(p, "client");
+	const struct optvalue_given *compare = optvalue_given(p, "compare");
+
+	if (server->order && client->order)
+		return optvalue_complain(p, "%s: not together with %s",
+					 client->name, server->name);
+	if (compare->order && (server->order || client->order))
+		return optvalue_complain(
+			p, "%s: not together with %s", compare->name,
+			server->order ? server->name : client->name);
+	if (!server->order && !client->order && !compare->order)
+		return optvalue_complain(
+			p, "nothing to do: -s waits for clients, "
+			   "-c HOST runs a test, -h tells all options");
+	p->o->side = compare->order  ? OPTIONS_COMPARE
+		     : server->order ? OPTIONS_SERVER
+				     : OPTIONS_CLIENT;
+	return check_whose(p);
+}
+
+/* --- numbers -------------------------------------------------------------- */
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+/* Experiments: two arms and more, of tests that end by themselves. */
+static int check_arms(struct optvalue_parser *p)
+{
+	const struct options *o = p->o;
+	const struct optvalue_given *arm = optvalue_given(p, "arm");
+
+	if (!arm->order)
+		return 0;
+	if (o->n_arms < 2)
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\" is alone: there must be two "
+			"arms at least",
+			arm->name, arm->text);
+	if (o->time_set && o->time_ns == 0 && o->amount_bytes == 0)
+		return optvalue_complain(
+			p,
+			"%s: not together with %s 0: the tests of an "
+			"experiment end by themselves",
+			arm->name, optvalue_given(p, "time")->name);
+	return 0;
+}
+
+static int check_sizes(struct optvalue_parser *p)
+{
+	const struct options *o = p->o;
+	const struct optvalue_given *len = optvalue_given(p, "len");
+	const struct optvalue_given *rate = optvalue_given(p, "bandwidth");
+	const struct optvalue_given *amount = optvalue_given(p, "num");
+
+	if (!o->udp && o->rate.pps > 0)
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\" is not for TCP: pps counts "
+			"datagrams and needs -u",
+			rate->name, rate->text);
+	if (o->udp && len->order &&
+	    (o->len_bytes < OPTIONS_UDP_LEN_MIN ||
+	     o->len_bytes > OPTIONS_UDP_LEN_MAX))
+		return optvalue_complain(
+			p, "%s: \"%.200s\" is out of range: %d to %d with UDP",
+			len->name, len->text, OPTIONS_UDP_LEN_MIN,
+			OPTIONS_UDP_LEN_MAX);
+	if (o->udp && o->amount_bytes > 0 &&
+	    o->amount_bytes < OPTIONS_UDP_LEN_MIN)
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\" is out of range: %d bytes at "
+			"least with UDP",
+			amount->name, amount->text, OPTIONS_UDP_LEN_MIN);
+	return 0;
+}
+
+static int check_files(struct optvalue_parser *p)
+{
+	const struct options *o = p->o;
+	const struct optvalue_given *beside = optvalue_given(p, "json-file");
+
+	if (o->json_file && o->output && strcmp(o->json_file, o->output) == 0)
+		return optvalue_complain(
+			p, "%s: \"%.200s\" is the file of %s already",
+			beside->name, beside->text,
+			optvalue_given(p, "output")->name);
+	return 0;
+}
+
+static int check_bind(struct optvalue_parser *p)
+{
+	const struct options *o = p->o;
+	const struct optvalue_given *bind = optvalue_given(p, "bind");
+	unsigned streams = o->parallel > 0 ? o->parallel : 1;
+
+	if (o->side == OPTIONS_SERVER && o->bind_port)
+		return optvalue_complain(
+			p, "%s: \"%.200s\": the port of a server is -p",
+			bind->name, bind->text);
+	if (o->bind_port > 0 && o->bind_port + streams - 1 > UINT16_MAX)
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\": -P %u streams need ports up to "
+			"%u, beyond 65535",
+			bind->name, bind->text, streams,
+			o->bind_port + streams - 1);
+	return 0;
+}
+
+/* After what was not given is known. */
+static int check_omit(struct optvalue_parser *p)
+{
+	const struct options *o = p->o;
+	const struct optvalue_given *g = optvalue_given(p, "omit");
+
+	if (o->omit_ns % OPTIONS_OMIT_STEP_NS != 0)
+		return optvalue_complain(
+			p, "%s: \"%.200s\" is not a multiple of %.10g seconds",
+			g->name, g->text, seconds(OPTIONS_OMIT_STEP_NS));
+	if (o->omit_ns > 0 && o->amount_bytes == 0 && o->time_ns > 0 &&
+	    o->omit_ns >= o->time_ns)
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\" is not below the time of the "
+			"test: %.10g seconds",
+			g->name, g->text, seconds(o->time_ns));
+	return 0;
+}
+
+/* --- what was not given --------------------------------------------------- */
+
+/* Of -d and -r the last one rules, as in iperf 2. */
+static void choose_way(struct optvalue_parser *p)
+{
+	struct options *o = p->o;
+
+	if (o->dual && o->tradeoff) {
+		o->dual = optvalue_given(p, "dualtest")->order >
+			  optvalue_given(p, "tradeoff")->order;
+		o->tradeoff = !o->dual;
+	}
+	if (o->listen_port == 0)
+		o->listen_port = o->port;
+}
+
+static void fill_in(struct optvalue_parser *p)
+{
+	struct options *o = p->o;
+	bool client = o->side == OPTIONS_CLIENT;
+
+	choose_way(p);
+	if (optvalue_given(p, "time")->order > optvalue_given(p, "num")->order)
+		o->amount_bytes = 0;
+	if (client && o->udp && !o->rate_set)
+		o->rate.bps = OPTIONS_UDP_BPS;
+	if (client && !o->time_set)
+		o->time_ns = OPTIONS_TIME_NS;
+	if (client && !o->parallel_set)
+		o->parallel = 1;
+	if (o->precision_ppm > 0 && !o->rounds_set)
+		o->rounds = OPTIONS_ROUNDS_MOST;
+	/* Asked for, so shown: as iperf 2 does with its histograms. */
+	o->enhanced = o->enhanced || o->histograms || o->trip_times;
+}
+
+int optcheck_all(struct optvalue_parser *p, const struct opttable_row **yields)
+{
+	static int (*const checks[])(struct optvalue_parser *) = {
+		check_arms,
+		check_sizes,
+		check_files,
+		check_bind,
+	};
+	int rc = check_side(p);
+
+	if (rc == 0)
+		rc = check_clashes(p, yields);
+	for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(checks[0]);
+	     i++)
+		rc = checks[i](p);
+	if (rc < 0)
+		return rc;
+	fill_in(p);
+	return check_omit(p);
+}
