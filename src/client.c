@@ -1,5 +1,6 @@
 #include "client.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -722,6 +723,7 @@ static enum client_status received_status(const struct client *c,
 static enum client_status stream_status(const struct client *c,
 					const struct stream *s)
 {
+	assert(s != NULL); /* a run that is counted has one */
 	if (s->refusal.why != POLICY_NONE)
 		return s->refusal.running ? CLIENT_PEER_GONE : CLIENT_NO_PEER;
 	if (s->receiver)

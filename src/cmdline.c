@@ -125,7 +125,7 @@ static int read_long(struct optvalue_parser *p, const char *word,
 	const struct opttable_row *r = NULL;
 	int rc = find_long(p, word, length, &r);
 
-	if (rc < 0)
+	if (r == NULL)
 		return rc;
 	if (r->arg)
 		return take_argument(p, r, word, length, joined, words);

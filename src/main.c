@@ -129,7 +129,7 @@ static int finish_file(const char *name, FILE *file, int status)
 {
 	bool lost = fflush(file) != 0 || ferror(file) != 0;
 
-	if (file != stdout && fclose(file) != 0)
+	if (fclose(file) != 0)
 		lost = true;
 	if (!lost)
 		return status;
@@ -158,7 +158,7 @@ static int run_into(const struct options *o)
 	struct outputs outs = { .n = 0 };
 	FILE *file = stdout;
 	FILE *json = NULL;
-	int status;
+	int status = EXIT_FAILURE;
 
 	if (o->output != NULL && (file = open_file("-o", o->output)) == NULL)
 		return EXIT_FAILURE;
@@ -166,11 +166,11 @@ static int run_into(const struct options *o)
 		add_out(&outs, &out_json, file, o);
 	else
 		add_out(&outs, o->csv ? &out_csv : &out_text, file, o);
-	if (!open_others(o, &outs, &json))
-		return EXIT_FAILURE;
-	log_also(tell_outputs, &outs);
-	status = run(o, &outs);
-	log_also(NULL, NULL);
+	if (open_others(o, &outs, &json)) {
+		log_also(tell_outputs, &outs);
+		status = run(o, &outs);
+		log_also(NULL, NULL);
+	}
 	if (json != NULL)
 		status = finish_file(o->json_file, json, status);
 	if (outs.page != NULL)

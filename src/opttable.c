@@ -4,9 +4,9 @@
 #include <limits.h>
 #include <string.h>
 
-#define NSEC_PER_SEC 1000000000
+#define NSEC_PER_SEC INT64_C(1000000000)
 #define MIN_TIME_NS 1000000
-#define MAX_TIME_NS (INT64_C(21474836) * NSEC_PER_SEC)
+#define MAX_TIME_NS (21474836 * NSEC_PER_SEC)
 #define MIN_INTERVAL_NS 5000000  /* iperf 2.0.7 and later: 5 ms */
 #define MAX_LEN (16 << 20)       /* a write larger than 16 MiB: a typo */
 #define MAX_WINDOW (INT_MAX / 2) /* Linux doubles what it is given */
@@ -15,7 +15,7 @@
 #define NSEC_PER_MSEC INT64_C(1000000)
 #define MIN_LATE_NS NSEC_PER_MSEC
 #define MAX_LATE_NS (60000 * NSEC_PER_MSEC)
-#define MAX_WAIT_NS (INT64_C(86400) * NSEC_PER_SEC)         /* a day */
+#define MAX_WAIT_NS (86400 * NSEC_PER_SEC)                  /* a day */
 #define MAX_OMIT_NS (INT64_C(65535) * OPTIONS_OMIT_STEP_NS) /* 16 bits */
 
 #define FIELD(name)                                                            \
@@ -98,7 +98,7 @@ static const struct opttable_row table[] = {
 	  .max = OPTIONS_ROUNDS_MOST },
 	{ 0, { "precision" }, "P%", "go on until the rate is known to P %",
 	  AS_EXPERIMENT, OPT_PERCENT, FIELD(precision_ppm), .min = 10,
-	  .max = 100 * OPTIONS_PPM_IN_PERCENT },
+	  .max = INT64_C(100) * OPTIONS_PPM_IN_PERCENT },
 	{ 0, { "warmup" }, "N", "rounds before these, not counted (1)",
 	  AS_EXPERIMENT, OPT_WHOLE, FIELD(warmup), .min = 0, .max = 100 },
 	{ 0, { "settle" }, "SEC", "wait so long after CMD",
@@ -114,10 +114,10 @@ static const struct opttable_row table[] = {
 	  .min = MIN_TIME_NS, .max = MAX_WAIT_NS },
 	{ 0, { "margin" }, "P%", "arms that differ by less are the same",
 	  AS_RESULT, OPT_PERCENT, FIELD(margin_ppm), .min = 10,
-	  .max = 100 * OPTIONS_PPM_IN_PERCENT },
+	  .max = INT64_C(100) * OPTIONS_PPM_IN_PERCENT },
 	{ 0, { "confidence" }, "P%", "of intervals and verdicts (95)",
 	  AS_RESULT, OPT_PERCENT, FIELD(confidence_ppm), MARK(confidence_set),
-	  .min = 50 * OPTIONS_PPM_IN_PERCENT, .max = 999999 },
+	  .min = INT64_C(50) * OPTIONS_PPM_IN_PERCENT, .max = 999999 },
 	{ 0, { "report" }, "FILE", "write a page of the result, in HTML",
 	  AS_RESULT, OPT_TEXT, FIELD(report) },
 	{ 0, { "compare" }, "FILE...", "the result again, from JSON or CSV",

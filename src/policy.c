@@ -179,23 +179,25 @@ static bool keeps_clients(const struct policy_rules *rules)
 bool policy_enter(struct policy *l, const struct policy_ask *ask,
 		  struct policy_refusal *r)
 {
-	struct client **at = find(l, &ask->addr);
+	struct client *c = *find(l, &ask->addr);
 
-	*r = judge(l, ask, *at != NULL);
+	*r = judge(l, ask, c != NULL);
 	if (r->why != POLICY_NONE)
 		return false;
 	if (!keeps_clients(l->rules))
 		return true;
-	if (*at == NULL) {
-		*at = calloc(1, sizeof(**at));
-		if (*at == NULL) {
+	if (c == NULL) {
+		c = calloc(1, sizeof(*c));
+		if (c == NULL) {
 			r->why = POLICY_MEMORY;
 			return false;
 		}
-		(*at)->addr = ask->addr;
+		c->addr = ask->addr;
+		c->next = l->clients;
+		l->clients = c;
 		l->count++;
 	}
-	(*at)->streams++;
+	c->streams++;
 	return true;
 }
 

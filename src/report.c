@@ -510,6 +510,20 @@ static void print_row(struct report *r, struct entry *e, uint64_t row,
 		add_to_sum(r, e->group, sum_key(e, row), &rec);
 }
 
+/* Is an end foreseen, in time or bytes? */
+static bool foresees_end(const struct stream *s)
+{
+	return s->expect_ns > 0 || s->expect_bytes > 0;
+}
+
+/* How long a row waits for the end that may join it: for one that is foreseen
+ * nearly until the next row is due, since on a busy host it may be known long
+ * after its time. */
+static int64_t hold_ns(const struct report *r, const struct entry *e)
+{
+	return foresees_end(e->s) ? r->interval_ns - r->short_ns : r->short_ns;
+}
+
 /* May the stream's end come so soon that it belongs to this row?  Then the
  * row waits for a moment. */
 static bool end_is_near(const struct report *r, const struct entry *e,
@@ -742,7 +756,7 @@ static int64_t follow(struct report *r, struct entry *e, int64_t now_ns)
 		return INT64_MAX;
 	if (awaits_omit(r, e) || awaits_end(r, e, now_ns))
 		return now_ns + r->short_ns;
-	if (e->held && now_ns - e->held_ns >= r->short_ns) {
+	if (e->held && now_ns - e->held_ns >= hold_ns(r, e)) {
 		print_row(r, e, row_at(r, e, e->held_ns), &e->held_snap,
 			  e->held_ns);
 		e->held = false;
@@ -750,7 +764,7 @@ static int64_t follow(struct report *r, struct entry *e, int64_t now_ns)
 	if (!e->held)
 		cut_row(r, e, now_ns);
 	if (e->held)
-		return e->held_ns + r->short_ns;
+		return e->held_ns + hold_ns(r, e);
 	return e->start_ns + (int64_t)(e->row + 1) * r->interval_ns;
 }
 

@@ -67,20 +67,22 @@ struct peer {
 
 struct server_udp {
 	int fd;
+	bool one_peer; /* only is given */
+	atomic_bool stop;
+	atomic_bool refuse;
 	const struct options *o;
 	struct report *report;
 	struct session_table *sessions;
 	struct policy *policy;
 	struct server_udp_only only;
-	bool one_peer;           /* only is given */
-	_Atomic uint64_t cookie; /* what its server said */
-	atomic_bool refused;     /* so too, with the reason that follows */
-	struct policy_refusal refusal;
+	_Atomic uint64_t cookie;       /* what its server said */
+	struct policy_refusal refusal; /* so too, once refused is set */
+	atomic_bool refused;
+	bool tells_drops;       /* the socket counts what it drops */
+	uint32_t drops;         /* of the socket, as told last */
 	struct wish *wish;      /* what is sent to clients */
 	struct stream *leaving; /* ended, the report still looks at them */
 	pthread_t thread;
-	atomic_bool stop;
-	atomic_bool refuse;
 	atomic_uint accepted;
 	atomic_uint ended;
 	_Atomic int64_t quiet_ns;     /* when the last test ended or repeated */
@@ -94,8 +96,6 @@ struct server_udp {
 	struct session *newest;
 	unsigned pending;
 	uint64_t crowds;       /* how often there were several of them */
-	bool tells_drops;      /* the socket counts what it drops */
-	uint32_t drops;        /* of the socket, as told last */
 	uint64_t drops_alone;  /* while one session was open: its own */
 	uint64_t drops_shared; /* while several were */
 	uint8_t buf[RECEIVE_BYTES];
