@@ -20,6 +20,12 @@
 #define LINGER_NS (500 * CLOCK_MS_NS)
 /* Peers that have not sent a second datagram: the oldest one makes room. */
 #define PENDING_MAX 1024
+/* Tests of so few datagrams that anybody could have made them up: of these,
+ * too, the one that was silent longest makes room, and ends. */
+#define THIN_DATAGRAMS 16
+#define THIN_MAX 2048
+/* Tests that are over, whose reports are kept: so too, and are forgotten. */
+#define OVER_MAX 4096
 /* A test that begins with a number beyond these was not begun here. */
 #define FIRST_NUMBERS 64
 /* A lowest one-way delay beyond this is one of clocks, not of a path. */
@@ -40,13 +46,19 @@ struct first {
 	bool omits; /* lies in what -O leaves out */
 };
 
+/* Sessions that make room for each other, the oldest first. */
+struct queue {
+	struct session *oldest;
+	struct session *newest;
+	unsigned count;
+};
+
 /* What a session has besides its protocol. */
 struct peer {
-	bool pending; /* one datagram came: nobody is told, and it costs little
-		       */
-	struct first first;
-	struct session *older; /* in the list of those pending */
+	struct queue *in; /* NULL: in none */
+	struct session *older;
 	struct session *newer;
+	struct first first;
 	struct stream *stream;   /* NULL once the report has its total */
 	struct udp_arrival last; /* whom to answer, and from where */
 	char address[OUT_ADDR_BYTES];
@@ -92,9 +104,9 @@ struct server_udp {
 	int64_t read_ns;        /* what arrived before then has been read */
 	int64_t care_ns;        /* when sessions are looked after next */
 	unsigned open;          /* sessions that are not over */
-	struct session *oldest; /* of those pending */
-	struct session *newest;
-	unsigned pending;
+	struct queue pending;   /* one datagram came: nobody is told */
+	struct queue thin;      /* tests of few datagrams */
+	struct queue over;
 	uint64_t crowds;       /* how often there were several of them */
 	uint64_t drops_alone;  /* while one session was open: its own */
 	uint64_t drops_shared; /* while several were */
@@ -253,43 +265,40 @@ static bool welcome(const struct server_udp *u, const struct udp_arrival *a)
 	return strcmp(address, u->serving) == 0;
 }
 
-static void append_pending(struct server_udp *u, struct session *s)
+/* Puts the session at the end of the queue; NULL: of none. */
+static void enqueue(struct session *s, struct queue *to)
 {
 	struct peer *p = s->owner;
+	struct queue *from = p->in;
 
-	p->pending = true;
-	p->older = u->newest;
-	p->newer = NULL; /* it may have stood in the list before */
-	if (u->newest != NULL)
-		((struct peer *)u->newest->owner)->newer = s;
-	else
-		u->oldest = s;
-	u->newest = s;
-	u->pending++;
+	if (from != NULL) {
+		*(p->older != NULL ? &((struct peer *)p->older->owner)->newer
+				   : &from->oldest) = p->newer;
+		*(p->newer != NULL ? &((struct peer *)p->newer->owner)->older
+				   : &from->newest) = p->older;
+		from->count--;
+	}
+	p->in = to;
+	if (to == NULL)
+		return;
+	p->older = to->newest;
+	p->newer = NULL;
+	*(to->newest != NULL ? &((struct peer *)to->newest->owner)->newer
+			     : &to->oldest) = s;
+	to->newest = s;
+	to->count++;
 }
 
-static void remove_pending(struct server_udp *u, struct session *s)
+static bool is_pending(const struct server_udp *u, const struct peer *p)
 {
-	struct peer *p = s->owner;
-
-	if (p->older != NULL)
-		((struct peer *)p->older->owner)->newer = p->newer;
-	else
-		u->oldest = p->newer;
-	if (p->newer != NULL)
-		((struct peer *)p->newer->owner)->older = p->older;
-	else
-		u->newest = p->older;
-	p->pending = false;
-	u->pending--;
+	return p->in == &u->pending;
 }
 
 static void drop_session(struct server_udp *u, struct session *s)
 {
 	struct peer *p = s->owner;
 
-	if (p->pending)
-		remove_pending(u, s);
+	enqueue(s, NULL);
 	free(p);
 	session_drop(u->sessions, s);
 }
@@ -305,8 +314,8 @@ static struct session *new_session(struct server_udp *u,
 
 	if (!session_opens(u->buf, a->bytes) || !welcome(u, a))
 		return NULL;
-	if (u->pending >= PENDING_MAX)
-		drop_session(u, u->oldest);
+	if (u->pending.count >= PENDING_MAX)
+		drop_session(u, u->pending.oldest);
 	p = calloc(1, sizeof(*p));
 	s = p == NULL ? NULL : session_add(u->sessions, key);
 	if (s == NULL) {
@@ -316,7 +325,7 @@ static struct session *new_session(struct server_udp *u,
 	}
 	s->owner = p;
 	session_begin(s, u->buf, a->bytes, arrival_ns);
-	append_pending(u, s);
+	enqueue(s, &u->pending);
 	return s;
 }
 
@@ -438,6 +447,7 @@ static void end_test(struct server_udp *u, struct session *s, int64_t now_ns)
 	p->stream = NULL;
 	u->open--;
 	policy_leave(u->policy, &p->addr);
+	enqueue(s, &u->over); /* makes room later: sessions may be walked now */
 	if (p->wish.back && !p->wish.now && p->proven && !p->asked)
 		p->back_at_ns = now_ns + AFTER_NS;
 	atomic_store(&u->quiet_ns, now_ns);
@@ -499,10 +509,20 @@ static void tell_refusal(struct server_udp *u, struct session *s,
 		(void)udp_answer(u->fd, a, word, n);
 }
 
+/* A test began or went on: as long as it is thin, it may have to make room. */
+static void see_thin(struct server_udp *u, struct session *s, int64_t now_ns)
+{
+	bool thin = s->datagrams < THIN_DATAGRAMS;
+
+	enqueue(s, thin ? &u->thin : NULL);
+	if (u->thin.count > THIN_MAX)
+		end_test(u, u->thin.oldest, now_ns);
+}
+
 /* A second datagram, or the end marker, makes it a test; the first one is
  * counted now.  False: it can't be had, and is forgotten. */
 static bool begin_pending(struct server_udp *u, struct session *s,
-			  const struct udp_arrival *a)
+			  const struct udp_arrival *a, int64_t arrival_ns)
 {
 	struct peer *p = s->owner;
 	const struct first *f = &p->first;
@@ -521,7 +541,7 @@ static bool begin_pending(struct server_udp *u, struct session *s,
 		drop_session(u, s);
 		return false;
 	}
-	remove_pending(u, s);
+	see_thin(u, s, arrival_ns);
 	if (f->h.seq >= FIRST_NUMBERS)
 		stream_note(p->stream,
 			    "begins with number %" PRId64
@@ -539,7 +559,7 @@ static void renew(struct server_udp *u, struct session *s,
 {
 	struct peer *p = s->owner;
 
-	if (p->pending) {
+	if (is_pending(u, p)) {
 		drop_session(u, s);
 		handle(u, a);
 		return;
@@ -551,10 +571,11 @@ static void renew(struct server_udp *u, struct session *s,
 	session_begin(s, u->buf, a->bytes, arrival_ns);
 	switch (add_stream(u, s, a, s->base, arrival_ns)) {
 	case BEGUN:
+		see_thin(u, s, arrival_ns);
 		handle(u, a);
 		break;
 	case REFUSED:
-		append_pending(u, s);
+		enqueue(s, &u->pending);
 		tell_refusal(u, s, a, s->first_sent_ns);
 		break;
 	case NO_MEMORY:
@@ -568,7 +589,7 @@ static void see_drops(struct server_udp *u, const struct udp_arrival *a)
 	uint32_t count = a->has_drops ? a->drops - u->drops : 0;
 
 	u->drops += count;
-	if (u->open == 1 && u->pending == 0)
+	if (u->open == 1 && u->pending.count == 0)
 		u->drops_alone += count;
 	else
 		u->drops_shared += count;
@@ -654,6 +675,7 @@ static void resume(struct server_udp *u, struct session *s,
 	if (!welcome(u, a) ||
 	    add_stream(u, s, a, s->next_seq, arrival_ns) != BEGUN)
 		return;
+	see_thin(u, s, arrival_ns);
 	stats_rx_resume(p->stream->rx, s->next_seq);
 	if (p->stream->omitted != NULL)
 		stats_rx_resume(p->stream->omitted, s->next_seq);
@@ -675,6 +697,8 @@ static void count(struct server_udp *u, struct session *s,
 	bool omits = session_omits(s, u->buf, a->bytes, h, arrival_ns);
 	struct stream *st = ((struct peer *)s->owner)->stream;
 
+	if (((struct peer *)s->owner)->in != NULL)
+		see_thin(u, s, arrival_ns);
 	greet(u, s, a, h->sent_ns);
 	see_wish(u, s, a);
 	stats_rx_add(ledger_of(s, st, omits, h->seq, arrival_ns), h->seq,
@@ -704,7 +728,7 @@ static bool is_first(struct server_udp *u, struct session *s,
 {
 	struct peer *p = s->owner;
 
-	if (!p->pending || s->datagrams != 1 || h->seq < 0)
+	if (!is_pending(u, p) || s->datagrams != 1 || h->seq < 0)
 		return false;
 	p->first = (struct first){
 		.h = *h,
@@ -757,7 +781,7 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 	}
 	if (verdict == SESSION_DATA || verdict == SESSION_MARKER) {
 		if (is_first(u, s, a, &h, arrival_ns) ||
-		    (p->pending && !begin_pending(u, s, a)))
+		    (is_pending(u, p) && !begin_pending(u, s, a, arrival_ns)))
 			return;
 		charge_drops(u, p);
 		/* number 0, which tells that it is one of ours, may have been
@@ -830,7 +854,7 @@ static void care_for(struct session *s, void *arg)
 		police(c->u, s, c->now_ns);
 		end_if_done(c->u, s, c->now_ns);
 	} else if (session_forget(s, c->now_ns) ||
-		   (p->pending && session_done(s, false, c->now_ns))) {
+		   (is_pending(c->u, p) && session_done(s, false, c->now_ns))) {
 		drop_session(c->u, s);
 	}
 }
@@ -858,6 +882,8 @@ static void look_after(struct server_udp *u, int64_t now_ns)
 	u->care_ns = now_ns + CARE_NS;
 	if (session_count(u->sessions) > 0)
 		session_each(u->sessions, care_for, &c);
+	while (u->over.count > OVER_MAX)
+		drop_session(u, u->over.oldest);
 	free_reported(u);
 	if (wish_look_after(u->wish, now_ns))
 		atomic_store(&u->quiet_ns, now_ns);
