@@ -241,16 +241,20 @@ static unsigned hex_of(const char *p)
 }
 
 /* One escape, of which the backslash has been read; we escape by number what
- * is one byte, and U+FFFD. */
+ * is one byte. */
 static size_t unescape(const char **p, char *to)
 {
 	static const char from[] = "bfnrt";
 	static const char into[] = "\b\f\n\r\t";
+	/* U+FFFD */
+	static const char replacement[] = { '\xef', '\xbf', '\xbd' };
 	char c = *(*p)++;
 	const char *at = strchr(from, c);
 
 	if (c != 'u') {
-		*to = at != NULL ? into[at - from] : c;
+		*to = c;
+		if (at != NULL)
+			*to = into[at - from];
 		return 1;
 	}
 
@@ -261,8 +265,8 @@ static size_t unescape(const char **p, char *to)
 		*to = (char)v;
 		return 1;
 	}
-	memcpy(to, "\xef\xbf\xbd", 3);
-	return 3;
+	memcpy(to, replacement, sizeof(replacement));
+	return sizeof(replacement);
 }
 
 /* The text of a string, allocated; NULL: it is none, or no memory. */

@@ -269,7 +269,7 @@ static size_t take_paired(const struct abresult *r, unsigned metric,
 			  size_t rounds, double *to)
 {
 	uint8_t arms[ABSTAT_MAX];
-	size_t place[ABSTAT_MAX];
+	size_t place[ABSTAT_MAX] = { 0 };
 	size_t whole = 0;
 
 	find_arms(r, metric, rounds, arms);

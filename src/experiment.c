@@ -591,7 +591,7 @@ enum client_status experiment_run(const struct options *o, struct out *outs,
 
 /* A larger file is none of ours. */
 #define FILE_MAX (64u << 20)
-#define READ_BYTES 65536
+#define READ_BYTES ((size_t)65536)
 
 /* The whole file, allocated; NULL after a word about it. */
 static char *read_whole(const char *name, size_t *n)
@@ -604,7 +604,7 @@ static char *read_whole(const char *name, size_t *n)
 	*n = 0;
 	while (rc == 0 && feof(f) == 0) {
 		if (room - *n < READ_BYTES) {
-			room = 2 * room + 2 * READ_BYTES;
+			room = 2 * (room + READ_BYTES);
 
 			char *more = realloc(text, room);
 

@@ -43,7 +43,7 @@ static void rate_text(char buf[2 * ABTEXT_BYTES],
 	char number[ABTEXT_BYTES];
 
 	value_text(number, run, ABRESULT_RATE);
-	(void)snprintf(buf, 2 * ABTEXT_BYTES, "%s %s", number,
+	(void)snprintf(buf, sizeof(char[2 * ABTEXT_BYTES]), "%s %s", number,
 		       abresult_has(run, ABRESULT_RATE) ? s.name : "");
 }
 
@@ -59,7 +59,8 @@ static void cpu_text(char buf[2 * ABTEXT_BYTES], const struct abresult_run *run)
 	value_text(server, run,
 		   abresult_has(run, ABRESULT_SERVER_MP) ? ABRESULT_SERVER_MP
 							 : ABRESULT_SERVER_GB);
-	(void)snprintf(buf, 2 * ABTEXT_BYTES, "%.6s/%.6s", client, server);
+	(void)snprintf(buf, sizeof(char[2 * ABTEXT_BYTES]), "%.6s/%.6s", client,
+		       server);
 }
 
 static void left_text(char *buf, size_t size, int64_t left_ns)
@@ -244,7 +245,10 @@ static void pile_up(struct plot *p, const struct abresult_sample *sample,
 		if (y == PLOT_ROWS)
 			continue;
 		height[x]++;
-		p->cell[y][x] = p->cell[y][x] == ' ' ? symbol : SEVERAL;
+		if (p->cell[y][x] != ' ')
+			p->cell[y][x] = SEVERAL;
+		else
+			p->cell[y][x] = symbol;
 	}
 }
 

@@ -1,5 +1,6 @@
 #include "server_udp.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -483,6 +484,7 @@ static struct stats_rx *ledger_of(const struct session *s, struct stream *st,
 {
 	int64_t from = seq >= 0 ? seq : s->total;
 
+	assert(st != NULL); /* what makes room is another session's */
 	/* a client whose first header was lost told of it too late */
 	if (st->omitted == NULL)
 		return st->rx;
