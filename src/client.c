@@ -42,6 +42,13 @@
 /* iperf 2 default for multicast */
 #define MULTICAST_TTL 1
 
+/* With --hide-ips. */
+#define HIDDEN "(**hidden**)"
+/* A test that begins at a given time connects so much sooner. */
+#define AHEAD_NS CLOCK_SECOND_NS
+/* iperf 2 default: a later one is a mistake */
+#define AHEAD_MAX_NS (3600 * CLOCK_SECOND_NS)
+
 /* A stream and what its thread needs. */
 struct run {
 	struct stream *stream;
@@ -75,6 +82,8 @@ struct client {
 	struct plan plan;
 	uint32_t streams;     /* connections that we make */
 	bool abandoned;       /* a second signal came */
+	bool shown;           /* the banner */
+	int64_t start_ns;     /* --txstart-time, 0: at once */
 	bool short_of;        /* something ran out: fewer streams than asked */
 	pthread_mutex_t gate; /* held until all streams have their threads */
 	struct run *runs;     /* without a stream from the first that is not up
@@ -90,6 +99,20 @@ struct client {
 	size_t request_bytes;
 };
 
+/* Waits for the begin, which may be seconds away; false: it was stopped. */
+static bool await_begin(const struct run *run)
+{
+	for (int64_t now_ns = clock_ns(); now_ns < run->begin_ns;
+	     now_ns = clock_ns()) {
+		if (atomic_load(&run->stream->stop))
+			return false;
+		clock_sleep_until(run->begin_ns - now_ns > LOOK_NS
+					  ? now_ns + LOOK_NS
+					  : run->begin_ns);
+	}
+	return true;
+}
+
 static void *run_stream(void *arg)
 {
 	const struct run *run = arg;
@@ -99,7 +122,7 @@ static void *run_stream(void *arg)
 	pthread_mutex_unlock(run->gate);
 	if (run->given_up)
 		return NULL;
-	clock_sleep_until(run->begin_ns);
+	(void)await_begin(run);
 	if (s->receiver) {
 		if (run->asks)
 			tcp_ask(s);
@@ -120,7 +143,7 @@ static void *run_stream(void *arg)
 /* Fails with a word about the host; the status of a connect that failed. */
 static enum client_status connect_failed(const struct client *c, int rc)
 {
-	if (rc == -EINTR && atomic_load(c->stop) != 0)
+	if (atomic_load(c->stop) != 0)
 		return CLIENT_INTERRUPTED;
 	log_error("connect to %s port %u: %s", c->o->host, (unsigned)c->o->port,
 		  strerror(-rc));
@@ -220,6 +243,8 @@ static struct wire_client make_header(const struct client *c)
 	h.omit_10ms = (uint16_t)(o->omit_ns / WIRE_TICK_NS);
 	if (o->trip_times)
 		h.upper |= WIRE_UPPER_TRIP_TIMES;
+	if (o->no_fin)
+		h.upper |= WIRE_UPPER_NO_FIN;
 	if (start)
 		h.start_ns = clock_wall_ns();
 	add_mode(c, &h);
@@ -241,6 +266,7 @@ static void give_job(struct client *c, struct stream *s)
 		.len_asked = o->len_bytes > 0,
 		.precise = clock_may_spin(c->streams),
 		.multicast = sock_is_multicast(&c->peer),
+		.no_fin = o->no_fin,
 		.layout = o->peer_version == OPTIONS_PEER_2_0 ? WIRE_LEGACY
 							      : WIRE_MODERN,
 		.header = make_header(c),
@@ -355,9 +381,9 @@ static void banner(const struct client *c, int fd)
 	char cca[16] = "";
 	struct out_banner b = {
 		.udp = o->udp,
-		.host = o->host,
+		.host = o->hide_ips ? HIDDEN : o->host,
 		.port = o->port,
-		.bind = o->bind,
+		.bind = o->hide_ips ? NULL : o->bind,
 		.len_bytes = c->len_bytes,
 		.window_asked = o->window_bytes,
 		.window_granted = sock_window(fd, true),
@@ -373,6 +399,7 @@ static void banner(const struct client *c, int fd)
 		.amount_bytes = o->amount_bytes,
 		.interval_ns = o->interval_ns,
 		.omit_ns = o->omit_ns,
+		.fq_bps = o->fq_bps,
 	};
 
 	if (sock_is_multicast(&c->peer))
@@ -398,26 +425,71 @@ static size_t length(const struct client *c)
 						: OPTIONS_UDP_LEN;
 }
 
+/* Is this a failure that may be over in a moment? */
+static bool may_pass(int rc)
+{
+	return rc == -ECONNREFUSED || rc == -ETIMEDOUT || rc == -EHOSTUNREACH ||
+	       rc == -ENETUNREACH || rc == -ECONNRESET || rc == -EHOSTDOWN;
+}
+
+/* Waits until due_ns; false: the test is to stop. */
+static bool wait_until(const struct client *c, int64_t due_ns)
+{
+	for (int64_t now_ns = clock_ns(); now_ns < due_ns;
+	     now_ns = clock_ns()) {
+		if (atomic_load(c->stop) != 0)
+			return false;
+		clock_sleep_until(due_ns - now_ns > LOOK_NS ? now_ns + LOOK_NS
+							    : due_ns);
+	}
+	return atomic_load(c->stop) == 0;
+}
+
+/* Connects stream number i, with as many tries as are allowed; how long the
+ * last one took.  A negative errno in *failed: of the last try. */
+static enum client_status connect_tries(struct client *c, uint32_t i, int *fd,
+					int64_t *took_ns, int *failed)
+{
+	const struct options *o = c->o;
+	int64_t give_up_ns = clock_ns() + o->retry_for_ns;
+
+	for (uint32_t again = o->retries;; again -= again > 0) {
+		enum client_status status = open_socket(c, i, &c->peer, fd);
+
+		if (status != CLIENT_OK)
+			return status;
+		if (i == 0 && !c->shown)
+			banner(c, *fd);
+		c->shown = true;
+
+		int64_t begun_ns = clock_ns();
+
+		*failed = sock_connect(*fd, &c->peer, o->udp, c->stop);
+		*took_ns = clock_ns() - begun_ns;
+		if (*failed == 0)
+			return CLIENT_OK;
+		close(*fd);
+		if (!may_pass(*failed) ||
+		    (again == 0 && begun_ns + o->retry_ns > give_up_ns) ||
+		    !wait_until(c, begun_ns + o->retry_ns))
+			return CLIENT_NO_PEER;
+	}
+}
+
 static enum client_status connect_stream(struct client *c, uint32_t i)
 {
 	int fd = -1;
-	enum client_status status = open_socket(c, i, &c->peer, &fd);
+	int failed = 0;
+	int64_t took_ns = 0;
+	enum client_status status = connect_tries(c, i, &fd, &took_ns, &failed);
 
+	if (failed < 0)
+		return connect_failed(c, failed);
 	if (status != CLIENT_OK)
 		return status;
-	if (i == 0)
-		banner(c, fd);
-
-	int64_t begun_ns = clock_ns();
-	int rc = sock_connect(fd, &c->peer, c->o->udp, c->stop);
-
-	if (rc < 0) {
-		close(fd);
-		return connect_failed(c, rc);
-	}
 	if (c->o->udp && !c->plan.forward)
 		return add_inbound(c, fd, true, true);
-	status = add_streams(c, i, fd, c->o->udp ? 0 : clock_ns() - begun_ns);
+	status = add_streams(c, i, fd, c->o->udp ? 0 : took_ns);
 	if (status != CLIENT_OK || !c->o->udp || !c->plan.reverse)
 		return status;
 	status = add_inbound(c, fd, false, true);
@@ -517,8 +589,11 @@ static void start_streams(struct client *c)
 	pthread_mutex_lock(&c->gate);
 	start_threads(c);
 
-	int64_t start_ns =
-		clock_ns() + START_NS + (int64_t)c->n_runs * START_EACH_NS;
+	int64_t start_ns = clock_ns() + START_NS +
+			   (int64_t)c->n_runs * START_EACH_NS + c->o->delay_ns;
+
+	if (start_ns < c->start_ns)
+		start_ns = c->start_ns;
 
 	for (uint32_t i = 0; i < c->n_runs; i++) {
 		struct run *run = &c->runs[i];
@@ -735,7 +810,7 @@ static enum client_status stream_status(const struct client *c,
 	if (s->error != 0)
 		return CLIENT_PEER_GONE;
 	if (s->udp && !s->has_report && !s->job.multicast && !s->job.shared &&
-	    s->numbers > 0)
+	    !s->job.no_fin && s->numbers > 0)
 		return CLIENT_NO_REPORT;
 	if (!s->udp && !s->confirmed)
 		return CLIENT_NO_REPORT;
@@ -895,9 +970,32 @@ static enum client_status open_back(struct client *c)
 	return CLIENT_OK;
 }
 
+/* With --txstart-time: connects shortly before it. */
+static enum client_status await_start(struct client *c)
+{
+	int64_t left_ns = c->o->start_wall_ns - clock_wall_ns();
+
+	if (c->o->start_wall_ns == 0)
+		return CLIENT_OK;
+	if (left_ns < 0 || left_ns > AHEAD_MAX_NS) {
+		log_error("--txstart-time: %.6f is %.3f s %s: up to %d s ahead",
+			  (double)c->o->start_wall_ns / 1e9,
+			  (double)(left_ns < 0 ? -left_ns : left_ns) / 1e9,
+			  left_ns < 0 ? "ago" : "ahead",
+			  (int)(AHEAD_MAX_NS / CLOCK_SECOND_NS));
+		return CLIENT_FAILED;
+	}
+	c->start_ns = clock_ns() + left_ns;
+	return wait_until(c, c->start_ns - AHEAD_NS) ? CLIENT_OK
+						     : CLIENT_INTERRUPTED;
+}
+
 static enum client_status run(struct client *c)
 {
 	enum client_status status = resolve(c);
+
+	if (status == CLIENT_OK)
+		status = await_start(c);
 
 	if (status == CLIENT_OK && c->plan.back != PLAN_NO_BACK)
 		status = open_back(c);

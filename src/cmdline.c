@@ -60,11 +60,11 @@ static int read_short(struct optvalue_parser *p, const char *word,
 	return 0;
 }
 
-/* Those of experiments yield to what iperf 2 has: a short form that scripts use
- * there stays one. */
+/* Those of experiments yield to what iperf 2 has, and what has no effect to
+ * what has one: a short form that scripts use there stays one. */
 static bool yields(const struct opttable_row *r)
 {
-	return r->whose >= AS_EXPERIMENT;
+	return r->whose >= AS_EXPERIMENT || r->kind == OPT_OLD;
 }
 
 static int ambiguous(struct optvalue_parser *p, const char *word, size_t length,

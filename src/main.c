@@ -58,6 +58,8 @@ static struct out_style style(const struct options *o)
 		.enhanced = o->enhanced,
 		.mss = o->print_mss,
 		.time_decimals = options_decimals(o),
+		.utc = o->utc,
+		.sum_only = o->sum_only,
 	};
 }
 

@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+/* iperf 2.2 defaults: each of the other. */
+#define RETRY_NS INT64_C(1000000000)
+#define RETRY_FOR_NS INT64_C(10000000000)
+
 /* --- what can't be honoured together -------------------------------------- */
 
 static bool on_tcp(const struct options *o)
@@ -23,6 +27,16 @@ static bool connects_not_back(const struct options *o)
 	return !o->dual && !o->tradeoff;
 }
 
+static bool on_udp(const struct options *o)
+{
+	return o->udp;
+}
+
+static bool leaves_out_sums(const struct options *o)
+{
+	return (o->exclude & OPTIONS_NO_SUM) != 0;
+}
+
 static bool no_json_file(const struct options *o)
 {
 	return !o->json_file;
@@ -30,6 +44,7 @@ static bool no_json_file(const struct options *o)
 
 #define NEEDS_UDP "not for TCP: it is about datagrams and needs -u"
 #define UNKNOWN_TO_2_0 "a server of 2.0 does not know it"
+#define NO_CONNECT "not for UDP: there is no connection"
 #define NOT_IN_CSV "it shows in text and in JSON alone"
 
 static const struct optcheck_clash clashes[] = {
@@ -49,7 +64,21 @@ static const struct optcheck_clash clashes[] = {
 	{ "late-after", NULL, on_tcp, NEEDS_UDP },
 	{ "trip-times", NULL, on_tcp, NEEDS_UDP },
 	{ "histograms", NULL, on_tcp, NEEDS_UDP },
+	{ "no-udp-fin", NULL, on_tcp, NEEDS_UDP },
+	{ "no-udp-fin", "reverse", NULL, "the client sends nothing" },
+	/* Connections, and what only they have. */
+	{ "fq-rate", NULL, on_udp,
+	  "not for UDP: -b paces datagrams, one by one" },
+	{ "fq-rate", "reverse", NULL, "it paces what the client sends" },
+	{ "connect-retries", NULL, on_udp, NO_CONNECT },
+	{ "connect-retry-timer", NULL, on_udp, NO_CONNECT },
+	{ "connect-retry-time", NULL, on_udp, NO_CONNECT },
+	{ "connect-retry-time", "connect-retries", NULL, NULL },
+	{ "txdelay-time", "txstart-time", NULL, NULL },
+	{ "txstart-time", "arm", NULL, "each test would need another" },
+	{ "tos", "dscp", NULL, "it is a part of it" },
 	/* How it is reported. */
+	{ "sum-only", "reportexclude", leaves_out_sums, "no row is left" },
 	{ "arm", "reportstyle", NULL, NULL },
 	{ "json", "reportstyle", NULL, NULL },
 	{ "json-file", "json", NULL, NULL },
@@ -288,6 +317,12 @@ static void fill_in(struct optvalue_parser *p)
 		o->parallel = 1;
 	if (o->precision_ppm > 0 && !o->rounds_set)
 		o->rounds = OPTIONS_ROUNDS_MOST;
+	if (o->sum_only)
+		o->exclude |= OPTIONS_NO_DATA | OPTIONS_NO_CONNECT;
+	if (o->retry_ns == 0)
+		o->retry_ns = RETRY_NS;
+	else if (o->retries == 0 && o->retry_for_ns == 0)
+		o->retry_for_ns = RETRY_FOR_NS;
 	/* Asked for, so shown: as iperf 2 does with its histograms. */
 	o->enhanced = o->enhanced || o->histograms || o->trip_times;
 }

@@ -61,6 +61,9 @@ enum options_peer {
 #define OPTIONS_ROUNDS_MOST 1000
 #define OPTIONS_PPM_IN_PERCENT 10000
 
+/* How many options that do nothing any more are told of. */
+#define OPTIONS_OLD_MAX 8
+
 struct options_arm {
 	char label[OPTIONS_LABEL_BYTES];
 	const char *command;
@@ -115,6 +118,18 @@ struct options {
 	int64_t omit_ns;      /* -O, below time_ns; 0: everything counts */
 	bool histograms;
 	bool trip_times;
+	bool sum_only;         /* of rows the sums alone; exclude says so too */
+	bool hide_ips;         /* addresses are not shown */
+	bool utc;              /* times of day too are shown in UTC */
+	bool no_fin;           /* UDP: nobody is asked for a report */
+	uint64_t fq_bps;       /* --fq-rate: the kernel's pacing, 0: none */
+	uint32_t retries;      /* how often a refused connect is tried again */
+	int64_t retry_ns;      /* and how long after the last, 0: not given */
+	int64_t retry_for_ns;  /* or for how long; 0: not given */
+	int64_t delay_ns;      /* --txdelay-time */
+	int64_t start_wall_ns; /* --txstart-time, Unix time; 0: at once */
+	const char *old[OPTIONS_OLD_MAX]; /* what was given and does nothing */
+	unsigned n_old;
 	struct policy_rules limits; /* server: --allow, --max-... */
 	int64_t late_after_ns; /* server: when a missing datagram is lost */
 	/* experiments; parts of a million stand for what is in percent */

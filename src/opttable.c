@@ -15,7 +15,9 @@
 #define NSEC_PER_MSEC INT64_C(1000000)
 #define MIN_LATE_NS NSEC_PER_MSEC
 #define MAX_LATE_NS (60000 * NSEC_PER_MSEC)
-#define MAX_WAIT_NS (86400 * NSEC_PER_SEC)                  /* a day */
+#define MAX_WAIT_NS (86400 * NSEC_PER_SEC) /* a day */
+/* A server takes what says nothing for so long for a stranger. */
+#define MAX_DELAY_NS (4 * NSEC_PER_SEC)
 #define MAX_OMIT_NS (INT64_C(65535) * OPTIONS_OMIT_STEP_NS) /* 16 bits */
 
 #define FIELD(name)                                                            \
@@ -90,6 +92,26 @@ static const struct opttable_row table[] = {
 	  .max = MAX_OMIT_NS },
 	{ 0, { "trip-times" }, NULL, "UDP: one-way delays, by both clocks",
 	  AS_CLIENT, OPT_SET, FIELD(trip_times), .min = true },
+	{ 0, { "no-udp-fin" }, NULL, "UDP: end without asking for a report",
+	  AS_CLIENT, OPT_SET, FIELD(no_fin), .min = true },
+	{ 0, { "fq-rate" }, "RATE",
+	  "TCP: the kernel paces; kmg bits/s, KMG bytes/s",
+	  AS_CLIENT, OPT_WIRE_RATE, FIELD(fq_bps), .min = 1000,
+	  .max = OPTIONS_RATE_MAX },
+	{ 0, { "connect-retries" }, "N", "TCP: try a failed connect N times again",
+	  AS_CLIENT, OPT_WHOLE, FIELD(retries), .min = 1, .max = 1000000 },
+	{ 0, { "connect-retry-timer" }, "SEC", "so long after the last try (1)",
+	  AS_CLIENT, OPT_SECONDS, FIELD(retry_ns), .min = MIN_TIME_NS,
+	  .max = MAX_WAIT_NS },
+	{ 0, { "connect-retry-time" }, "SEC", "or for SEC seconds (10)",
+	  AS_CLIENT, OPT_SECONDS, FIELD(retry_for_ns), .min = MIN_TIME_NS,
+	  .max = MAX_WAIT_NS },
+	{ 0, { "txdelay-time" }, "SEC", "wait between connecting and sending",
+	  AS_CLIENT, OPT_SECONDS, FIELD(delay_ns), .min = MIN_TIME_NS,
+	  .max = MAX_DELAY_NS },
+	{ 0, { "txstart-time" }, "EPOCH", "send from this Unix time on",
+	  AS_CLIENT, OPT_EPOCH, FIELD(start_wall_ns), .min = 1,
+	  .max = INT64_MAX },
 	/* --- experiments --- */
 	{ 0, { "arm" }, "LABEL=CMD", "a setting: CMD runs before each of its tests",
 	  AS_EXPERIMENT, OPT_ARM, FIELD(arm) },
@@ -165,6 +187,8 @@ static const struct opttable_row table[] = {
 	{ 'S', { "tos" }, "TOS", "type of service: 0 to 255, or ef, af11 ...",
 	  AS_BOTH, OPT_TOS, FIELD(tos), MARK(tos_set), .max = 255,
 	  .env = "IPERF_TOS" },
+	{ 0, { "dscp" }, "DSCP", "0 to 63, or ef, af11 ...: the upper bits of -S",
+	  AS_BOTH, OPT_DSCP, FIELD(tos), MARK(tos_set), .max = 63 },
 	{ 'Z', { "tcp-congestion", "linux-congestion", "tcp-cca" }, "ALGO",
 	  "TCP congestion control",
 	  AS_BOTH, OPT_TEXT, FIELD(cca), .env = "IPERF_CONGESTION_CONTROL" },
@@ -183,6 +207,12 @@ static const struct opttable_row table[] = {
 	  "no connects, data, sums, settings, server report",
 	  AS_BOTH, OPT_LETTERS, FIELD(exclude), .choices = "CDMSV",
 	  .env = "IPERF_REPORTEXCLUDE" },
+	{ 0, { "sum-only" }, NULL, "of the rows only the sums",
+	  AS_BOTH, OPT_SET, FIELD(sum_only), .min = true },
+	{ 0, { "hide-ips" }, NULL, "show only the last part of addresses",
+	  AS_BOTH, OPT_SET, FIELD(hide_ips), .min = true },
+	{ 0, { "utc" }, NULL, "show times of day in UTC",
+	  AS_BOTH, OPT_SET, FIELD(utc), .min = true },
 	/* the order of the words is that of enum out_dialect */
 	{ 0, { "output-style" }, "STYLE", "classic, 2.0.2, 2.1 or 2.2",
 	  AS_BOTH, OPT_CHOICE, FIELD(dialect),
@@ -196,6 +226,14 @@ static const struct opttable_row table[] = {
 	  AS_BOTH, OPT_TEXT, FIELD(json_file) },
 	{ 'o', { "output" }, "FILE", "write the reports to FILE",
 	  AS_BOTH, OPT_TEXT, FIELD(output) },
+	/* What iperf 2 had, and what its scripts still give. */
+	{ 'U', { "single_udp" }, NULL, "no effect: one thread serves UDP",
+	  AS_BOTH, OPT_OLD, .at = 0, .env = "IPERF_SINGLE_UDP" },
+	{ 'W', { "suggest_win_size" }, NULL, "no effect",
+	  AS_BOTH, OPT_OLD, .at = 0, .env = "IPERF_SUGGEST_WIN_SIZE" },
+	{ 'A', { "awdl" }, NULL, "no effect", AS_BOTH, OPT_OLD, .at = 0 },
+	{ 0, { "NUM_REPORT_STRUCTS" }, "N", "no effect: nothing is queued",
+	  AS_BOTH, OPT_OLD, .at = 0 },
 	{ 'h', { "help" }, NULL, "print this and end",
 	  AS_BOTH, OPT_SET, FIELD(ask), .min = OPTIONS_HELP },
 	{ 'v', { "version" }, NULL, "print the version and end",

@@ -36,6 +36,10 @@ enum opttable_kind {
 	OPT_PERCENT,         /* min to max, in parts of a million */
 	OPT_ARM,             /* one more LABEL=COMMAND */
 	OPT_FILES,           /* one more file, and words without a dash too */
+	OPT_DSCP,            /* six bits, or a name: the upper ones of a TOS */
+	OPT_WIRE_RATE,       /* bits/s in lower, bytes/s in upper case */
+	OPT_EPOCH,           /* seconds since 1970 */
+	OPT_OLD,             /* accepted, does nothing */
 };
 
 /* Who may be given an option. */

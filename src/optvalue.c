@@ -41,6 +41,11 @@ static const char *const wanted[] = {
 	[OPT_PERCENT] = "a number of percent, such as 1, 0.5 or 95%",
 	[OPT_ARM] = "LABEL=COMMAND, with a label of 1 to 16 of a-z 0-9 _.+-",
 	[OPT_FILES] = "a file: its name is empty",
+	[OPT_DSCP] = "a code point: 0 to 63, or a name such as ef or af11",
+	[OPT_WIRE_RATE] = "a rate: bits a second with k, m, g, bytes a second "
+			  "with K, M, G",
+	[OPT_EPOCH] = "a Unix time: seconds since 1970, such as 1798761600.5",
+	[OPT_OLD] = "", /* refuses nothing */
 };
 
 /* What was typed may hold line feeds and escapes. */
@@ -297,6 +302,49 @@ static int read_tos(struct optvalue_parser *p, const struct opttable_row *r,
 	int rc = units_whole(g->text, 1, &value);
 
 	return keep(p, r, g, rc, value);
+}
+
+/* Code points are the upper six bits. */
+static int read_dscp(struct optvalue_parser *p, const struct opttable_row *r,
+		     const struct optvalue_given *g)
+{
+	int64_t value = -1;
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(tos_names) / sizeof(tos_names[0]); i++) {
+		if (strcasecmp(g->text, tos_names[i].name) == 0)
+			value = tos_names[i].tos >> 2;
+	}
+	if (value < 0)
+		rc = units_whole(g->text, 1, &value);
+	rc = keep(p, r, g, rc, value);
+	if (rc == 0)
+		store(p->o, r, (uint64_t)value << 2);
+	return rc;
+}
+
+static int read_wire_rate(struct optvalue_parser *p,
+			  const struct opttable_row *r,
+			  const struct optvalue_given *g)
+{
+	uint64_t bps = 0;
+	int rc = units_wire_rate(g->text, &bps);
+
+	return keep(p, r, g, rc, bps > INT64_MAX ? INT64_MAX : (int64_t)bps);
+}
+
+/* Does nothing, and is told of; how often it was given does not matter. */
+static int read_old(struct optvalue_parser *p, const struct opttable_row *r)
+{
+	struct options *o = p->o;
+
+	for (unsigned i = 0; i < o->n_old; i++) {
+		if (o->old[i] == r->names[0])
+			return 0;
+	}
+	if (o->n_old < OPTIONS_OLD_MAX)
+		o->old[o->n_old++] = r->names[0];
+	return 0;
 }
 
 static int read_letter(struct optvalue_parser *p, const struct opttable_row *r,
@@ -609,6 +657,14 @@ static int read_value(struct optvalue_parser *p, const struct opttable_row *r,
 		return read_arm(p, r, g);
 	case OPT_FILES:
 		return read_file(p, r, g);
+	case OPT_DSCP:
+		return read_dscp(p, r, g);
+	case OPT_WIRE_RATE:
+		return read_wire_rate(p, r, g);
+	case OPT_EPOCH:
+		return read_seconds(p, r, g);
+	case OPT_OLD:
+		return read_old(p, r);
 	}
 	assert(false);
 	return -EINVAL;

@@ -29,6 +29,8 @@ struct out_style {
 	bool enhanced;     /* -e */
 	bool mss;          /* -m */
 	int time_decimals; /* of the classic styles: 1, 2 or 4 */
+	bool utc;          /* times of day in UTC, else local */
+	bool sum_only;     /* sums tell of how many streams */
 };
 
 struct out_writer;
@@ -79,6 +81,7 @@ struct out_banner {
 	int64_t interval_ns;   /* -i, 0: totals only */
 	int64_t wall_ns;       /* when it is written */
 	int64_t omit_ns;       /* -O, 0: everything counts */
+	uint64_t fq_bps;       /* the kernel's pacing, 0: none */
 };
 
 /* A stream that is up. */

@@ -66,16 +66,18 @@ static void header(struct out *o, enum head head, bool relayed)
 	fflush(o->file);
 }
 
-/* YYYYMMDDhhmmss in local time; with -e as 2.2: +ZZZZ: before it and
+/* YYYYMMDDhhmmss in local time or UTC; with -e as 2.2: +ZZZZ: before it and
  * microseconds after. */
-static void time_text(char *buf, size_t size, int64_t wall_ns, bool enhanced)
+static void time_text(char *buf, size_t size, int64_t wall_ns,
+		      const struct out_style *style)
 {
+	bool enhanced = style->enhanced;
 	time_t sec = (time_t)(wall_ns / 1000000000);
 	int us = (int)(wall_ns % 1000000000 / 1000);
 	char day[64] = "";
 	struct tm tm;
 
-	if (localtime_r(&sec, &tm) != NULL)
+	if ((style->utc ? gmtime_r : localtime_r)(&sec, &tm) != NULL)
 		strftime(day, sizeof(day),
 			 enhanced ? "%z:%Y%m%d%H%M%S" : "%Y%m%d%H%M%S", &tm);
 	if (enhanced)
@@ -179,7 +181,7 @@ static void csv_row(struct out *o, const struct record *r)
 	char when[96], ends[2 * OUT_ADDR_BYTES + 32], span[64];
 	char tail[256] = "";
 
-	time_text(when, sizeof(when), r->wall_ns, o->style.enhanced);
+	time_text(when, sizeof(when), r->wall_ns, &o->style);
 	ends_text(ends, sizeof(ends), r);
 	span_text(span, sizeof(span), o, r);
 	if (o->style.enhanced) {

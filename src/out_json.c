@@ -266,6 +266,7 @@ static void put_client_options(struct line *l, const struct out_banner *b)
 	put_text(l, "host", b->host);
 	put_count(l, "num_streams", b->flows);
 	put_count_if(l, "target_bitrate", b->rate_bps > 0, b->rate_bps);
+	put_count_if(l, "fq_rate", b->fq_bps > 0, b->fq_bps);
 	if (b->udp) {
 		put_count_if(l, "target_packets_per_second", b->rate_pps > 0,
 			     b->rate_pps);

@@ -153,6 +153,8 @@ static void add_row_id(struct text *t, const struct out *o,
 
 	if (marked)
 		add(t, r->id < 10 ? "[ *%d]" : "[*%d]", r->id);
+	else if (r->sum && o->style.sum_only && layout_of(o)->modern)
+		add(t, "[SUM-%" PRIu32 "]", r->streams);
 	else
 		add_id(t, r->id);
 }
@@ -312,6 +314,13 @@ static void client_banner(struct out *o, const struct out_banner *b)
 		put(o, "Binding to local address %s\n", b->bind);
 	if (b->udp)
 		datagrams_line(o, b);
+	if (b->fq_bps > 0) {
+		char rate[48];
+
+		units_rate_text(rate, sizeof(rate), b->fq_bps / 8, 1000000000,
+				'a', layout_of(o)->look);
+		put(o, "fair-queue socket pacing set to %s/s\n", rate);
+	}
 	if (b->ttl > 0)
 		put(o, "Setting multicast TTL to %d\n", b->ttl);
 }
@@ -337,7 +346,8 @@ static void add_date(struct text *t, const struct out *o, int64_t wall_ns)
 	char day[32], zone[16];
 	struct tm tm;
 
-	if (wall_ns <= 0 || localtime_r(&sec, &tm) == NULL)
+	if (wall_ns <= 0 ||
+	    (o->style.utc ? gmtime_r : localtime_r)(&sec, &tm) == NULL)
 		return;
 	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
 	strftime(zone, sizeof(zone), "%Z", &tm);

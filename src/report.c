@@ -76,6 +76,7 @@ struct report {
 	const struct options *o;
 	struct out *outs;
 	size_t n_outs;
+	bool told_old; /* of options that have no effect */
 	bool enhanced; /* an out shows what -e shows */
 	int64_t interval_ns;
 	int64_t short_ns;
@@ -174,8 +175,25 @@ static void write_note(struct report *r, int id, const char *text)
 		r->outs[i].writer->note(&r->outs[i], id, text);
 }
 
+/* What was given and has no effect; once, by the first stream to end. */
+static void write_old(struct report *r, int id)
+{
+	char text[OUT_NOTE_BYTES];
+	size_t used = 0;
+
+	for (unsigned i = 0; i < r->o->n_old && used < sizeof(text); i++)
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s--%s",
+			i > 0 ? ", " : "no effect: ", r->o->old[i]);
+	if (used == 0 || r->told_old)
+		return;
+	r->told_old = true;
+	write_note(r, id, text);
+}
+
 static void write_notes(struct report *r, const struct stream *s)
 {
+	write_old(r, s->conn.id);
 	for (size_t n = 0; n < STREAM_NOTES && s->note[n][0] != '\0'; n++)
 		write_note(r, s->conn.id, s->note[n]);
 }
@@ -279,6 +297,21 @@ static void free_id(struct report *r, int id)
 		r->ids[word] &= ~(UINT64_C(1) << (unsigned)id % ID_BITS);
 }
 
+/* All of an address but its last part. */
+static void hide(char address[OUT_ADDR_BYTES])
+{
+	char *last = strrchr(address, ':');
+	char kept[OUT_ADDR_BYTES];
+
+	if (last == NULL)
+		last = strrchr(address, '.');
+	if (last == NULL)
+		return;
+	(void)snprintf(kept, sizeof(kept), "%s", last + 1);
+	(void)snprintf(address, OUT_ADDR_BYTES,
+		       *last == '.' ? "*.*.*.%s" : "*:%s", kept);
+}
+
 /* The open group of this name, or a new one; NULL: no memory. */
 static struct group *join_group(struct report *r, const struct entry *e)
 {
@@ -322,6 +355,10 @@ static void take_added(struct report *r)
 		added = e->next;
 		e->next = NULL;
 		e->s->conn.id = next_id(r);
+		if (r->o->hide_ips) {
+			hide(e->s->conn.local);
+			hide(e->s->conn.peer);
+		}
 		e->group = join_group(r, e);
 		*at = e;
 		at = &e->next;
@@ -329,9 +366,9 @@ static void take_added(struct report *r)
 	}
 }
 
-static bool has_sums(const struct group *g)
+static bool has_sums(const struct report *r, const struct group *g)
 {
-	return g != NULL && g->expected > 1;
+	return g != NULL && (g->expected > 1 || r->o->sum_only);
 }
 
 /* The sum row of this index, made when it does not exist; NULL: no memory. */
@@ -506,7 +543,7 @@ static void print_row(struct report *r, struct entry *e, uint64_t row,
 	e->printed_retransmits += rec.tcp.retransmits;
 	e->row = row + 1;
 	write_row(r, &rec);
-	if (has_sums(e->group))
+	if (has_sums(r, e->group))
 		add_to_sum(r, e->group, sum_key(e, row), &rec);
 }
 
@@ -841,11 +878,11 @@ static void follow_group(struct report *r, struct group *g)
 {
 	if (g->over)
 		return;
-	if (has_sums(g))
+	if (has_sums(r, g))
 		print_sums(r, g);
 	if (g->finished < g->joined)
 		return;
-	if (has_sums(g) && !g->no_result)
+	if (has_sums(r, g) && !g->no_result)
 		print_total(r, g);
 	g->over = true;
 }

@@ -343,6 +343,10 @@ static int tune_tcp(int fd, const struct options *o, char *what)
 		name_text(what, "-N", "TCP_NODELAY");
 		rc = set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	}
+	if (rc == 0 && o->fq_bps > 0) {
+		name_text(what, "--fq-rate", "SO_MAX_PACING_RATE");
+		rc = platform_pacing_rate(fd, o->fq_bps / 8);
+	}
 	if (rc == 0 && o->cca != NULL) {
 		name_text(what, "-Z", o->cca);
 		rc = platform_cca_set(fd, o->cca);

@@ -39,6 +39,7 @@ struct stream_job {
 	bool multicast;          /* nobody will answer */
 	bool plain;              /* no client header goes first */
 	bool shared;             /* another stream reads the same socket */
+	bool no_fin;             /* UDP: nothing is to be confirmed */
 	enum wire_layout layout; /* UDP */
 	struct wire_client header;
 };

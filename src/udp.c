@@ -642,7 +642,8 @@ static int64_t repeat_after(const struct stream *s, int64_t before_ns)
 	return wait_ns;
 }
 
-/* Where the other direction shares the socket nothing is confirmed; iperf 2
+/* Where the other direction shares the socket, or with no_fin, nothing is
+ * confirmed; iperf 2
  * expects one marker, and ours none that is the only one. */
 static void tell_end(struct stream *s, size_t bytes)
 {
@@ -670,7 +671,7 @@ static void send_markers(struct stream *s)
 	fill_header(s);
 	wire_udp_encode(s->buf, s->job.layout, &h);
 	read_early(s);
-	if (s->job.shared) {
+	if (s->job.shared || s->job.no_fin) {
 		tell_end(s, bytes);
 		return;
 	}

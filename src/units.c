@@ -153,6 +153,28 @@ int units_rate(const char *text, struct units_rate *rate)
 	return 0;
 }
 
+int units_wire_rate(const char *text, uint64_t *bps)
+{
+	static const char letters[] = "kmgKMG";
+	struct numeral num;
+	uint64_t factor = 1;
+	int rc = scan_numeral(text, &num);
+
+	if (rc < 0)
+		return rc;
+	if (*num.end != '\0') {
+		const char *at = strchr(letters, *num.end);
+
+		if (at == NULL || num.end[1] != '\0')
+			return -EINVAL;
+		for (long step = (at - letters) % 3; step >= 0; step--)
+			factor *= 1000;
+		if (at - letters >= 3)
+			factor *= 8;
+	}
+	return numeral_times(&num, factor, bps);
+}
+
 int units_size(const char *text, uint64_t *bytes)
 {
 	struct numeral num;

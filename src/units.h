@@ -31,6 +31,9 @@ enum units_look {
  * Ki Mi Gi (powers of 2), an optional "b", "bit", "bps", "bit/s" or "bits/s"
  * after it, or such a number with "pps". */
 int units_rate(const char *text, struct units_rate *rate);
+/* Bits a second as iperf 2 reads some options: k m g of bits, K M G of bytes;
+ * all are powers of 10. */
+int units_wire_rate(const char *text, uint64_t *bps);
 /* Bytes: k m g K M G and Ki Mi Gi are powers of 2, an optional "B" after. */
 int units_size(const char *text, uint64_t *bytes);
 /* Seconds, fractions allowed, to nanoseconds; not negative. */

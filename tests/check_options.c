@@ -82,6 +82,9 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 " omit=%lld histograms=%d trip_times=%d late_after=%lld"
 		 " peer=%d reverse=%d full_duplex=%d dual=%d tradeoff=%d "
 		 "listen=%d"
+		 " no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
+		 " delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
+		 " n_old=%u"
 		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu"
 		 " arms=%u arm0=%s:%s rounds=%u warmup=%u precision=%u"
 		 " margin=%u confidence=%u settle=%lld arm_timeout=%lld"
@@ -101,7 +104,11 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 or_dash(o->json_file), (long long)o->omit_ns, o->histograms,
 		 o->trip_times, (long long)o->late_after_ns,
 		 (int)o->peer_version, o->reverse, o->full_duplex, o->dual,
-		 o->tradeoff, o->listen_port, o->limits.n_allow,
+		 o->tradeoff, o->listen_port, o->no_fin,
+		 (unsigned long long)o->fq_bps, o->retries,
+		 (long long)o->retry_ns, (long long)o->retry_for_ns,
+		 (long long)o->delay_ns, (long long)o->start_wall_ns,
+		 o->sum_only, o->hide_ips, o->utc, o->n_old, o->limits.n_allow,
 		 o->limits.clients, (long long)o->limits.time_ns,
 		 (unsigned long long)o->limits.rate_bps, o->n_arms,
 		 o->n_arms > 0 ? o->arm[0].label : "-",
@@ -400,7 +407,7 @@ static const struct {
 	{ "-s", "-x", "--reportexclude --reporte", "CV", "exclude=17" },
 	{ "-s", "-m", "--print_mss --pr", NULL, "print_mss=1" },
 	{ "-s", "-M", "--mss --ms", "1000", "mss=1000" },
-	{ "-s", "-N", "--nodelay --no", NULL, "nodelay=1" },
+	{ "-s", "-N", "--nodelay --nod", NULL, "nodelay=1" },
 	{ "-s", "-S", "--tos --to", "0x10", "tos=16" },
 	{ "-c h", "-T", "--ttl --tt", "9", "ttl=9" },
 	{ "-s", "-V", "--ipv6_domain --ipv6_domian --ipv6_", NULL, "family=6" },
@@ -447,6 +454,24 @@ static const struct {
 	{ ARMS, NULL, "--confidence --conf", "99", "confidence=990000" },
 	{ ARMS, NULL, "--report", "f.html", "report=f.html" },
 	{ "", NULL, "--compare --comp", "f", "compare=1" },
+	{ "-c h -u", NULL, "--no-udp-fin --no-u", NULL, "no_fin=1" },
+	{ "-c h", NULL, "--fq-rate --fq", "10m", "fq=10000000" },
+	{ "-c h", NULL, "--connect-retries", "3", "retries=3" },
+	{ "-c h", NULL, "--connect-retry-timer", "0.5",
+	  "retry=500000000 retry_for=10000000000" },
+	{ "-c h", NULL, "--connect-retry-time", "2",
+	  "retry=1000000000 retry_for=2000000000" },
+	{ "-c h", NULL, "--txdelay-time --txd", "1.5", "delay=1500000000" },
+	{ "-c h", NULL, "--txstart-time --txs", "1798761600.5",
+	  "start=1798761600500000000" },
+	{ "-s", NULL, "--dscp --ds", "ef", "tos=184 tos_set=1" },
+	{ "-s", NULL, "--sum-only --su", NULL, "sum_only=1 exclude=3" },
+	{ "-s", NULL, "--hide-ips --hid", NULL, "hide_ips=1" },
+	{ "-s", NULL, "--utc --ut", NULL, "utc=1" },
+	{ "-s", "-U", "--single_udp --single_", NULL, "n_old=1" },
+	{ "-s", "-W", "--suggest_win_size --sug", NULL, "n_old=1" },
+	{ "-s", "-A", "--awdl --aw", NULL, "n_old=1" },
+	{ "-s", NULL, "--NUM_REPORT_STRUCTS --NUM", "9", "n_old=1" },
 };
 
 /* "-s --port 1" or, joined, "-s --port=1" */
@@ -488,6 +513,9 @@ START_TEST(takes_every_spelling)
 	expect_fields("", first, spellings[_i].field);
 }
 END_TEST
+
+#define NEEDS_UDP "not for TCP: it is about datagrams and needs -u"
+#define NO_CONNECT "not for UDP: there is no connection"
 
 static const struct {
 	const char *text;
@@ -640,7 +668,7 @@ static const struct {
 	{ "-s --re C",
 	  "option \"--re\" is ambiguous: --reverse, --reportstyle, "
 	  "--reportexclude" },
-	{ "-s --u", "option \"--u\" is ambiguous: --udp, --histograms" },
+	{ "-s --u", "option \"--u\" is ambiguous: --udp, --utc, --histograms" },
 	{ "-s --js", "option \"--js\" is ambiguous: --json, --json-file" },
 	{ "-s --ipv", "option \"--ipv\" is ambiguous: --ipv4, --ipv6, "
 		      "--ipv6_domain" },
@@ -707,6 +735,37 @@ static const struct {
 	{ "-s --late-after 9", "--late-after: not for TCP: it is about "
 			       "datagrams and needs -u" },
 	{ "-c h -V -4", "-4: not together with -V" },
+	{ "-c h --no-udp-fin", "--no-udp-fin: " NEEDS_UDP },
+	{ "-c h -u -R --no-udp-fin", "--no-udp-fin: not together with -R: the "
+				     "client sends nothing" },
+	{ "-c h -u --fq-rate 9m", "--fq-rate: not for UDP: -b paces datagrams, "
+				  "one by one" },
+	{ "-c h -R --fq-rate 9m", "--fq-rate: not together with -R: it paces "
+				  "what the client sends" },
+	{ "-c h -u --connect-retries 9", "--connect-retries: " NO_CONNECT },
+	{ "-c h -u --connect-retry-timer 9",
+	  "--connect-retry-timer: " NO_CONNECT },
+	{ "-c h -u --connect-retry-time 9",
+	  "--connect-retry-time: " NO_CONNECT },
+	{ "-c h --connect-retry-time 9 --connect-retries 9",
+	  "--connect-retry-time: not together with --connect-retries" },
+	{ "-c h --txdelay-time 1 --txstart-time 1",
+	  "--txdelay-time: not together with --txstart-time" },
+	{ "-c h --arm a= --arm b= --txstart-time 1",
+	  "--txstart-time: not together with --arm: each test would need "
+	  "another" },
+	{ "-c h -S 4 --dscp 1",
+	  "-S: not together with --dscp: it is a part of it" },
+	{ "-c h -x M --sum-only",
+	  "--sum-only: not together with -x: no row is left" },
+	{ "-c h --dscp 64", "--dscp: \"64\" is out of range: 0 to 63" },
+	{ "-c h --dscp x", "--dscp: \"x\" is not a code point: 0 to 63, or a "
+			   "name such as ef or af11" },
+	{ "-c h --fq-rate 9Mb",
+	  "--fq-rate: \"9Mb\" is not a rate: bits a second with k, m, g, "
+	  "bytes a second with K, M, G" },
+	{ "-c h --txdelay-time 5", "--txdelay-time: \"5\" is out of range: "
+				   "0.001 to 4 seconds" },
 	{ "-c h -r -R", "-r: not together with -R" },
 	{ "-c h -r --full-duplex", "-r: not together with --full-duplex" },
 	{ "-c h --arm a= --arm b= -y C", "--arm: not together with -y" },

@@ -98,6 +98,35 @@ static const struct {
 	{ "9223372036854775807", INT64_MAX },
 };
 
+static const struct {
+	const char *text;
+	uint64_t bps;
+} wire_rates[] = {
+	{ "5", 5 },           { "5k", 5000 },       { "5K", 40000 },
+	{ "2.5m", 2500000 },  { "2.5M", 20000000 }, { "1g", 1000000000 },
+	{ "1G", 8000000000 },
+};
+
+START_TEST(case_tells_bits_from_bytes_of_wire_rates)
+{
+	uint64_t bps = 0;
+
+	ck_assert_int_eq(units_wire_rate(wire_rates[_i].text, &bps), 0);
+	ck_assert_uint_eq(bps, wire_rates[_i].bps);
+}
+END_TEST
+
+START_TEST(wire_rates_have_one_letter)
+{
+	static const char *const bad[] = { "",   "k",    "5Ki", "5kb",
+					   "5x", "5pps", "-5m" };
+	uint64_t bps;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_int_eq(units_wire_rate(bad[i], &bps), -EINVAL);
+}
+END_TEST
+
 START_TEST(reads_sizes)
 {
 	uint64_t bytes = 7;
@@ -438,6 +467,9 @@ static Suite *units_suite(void)
 	TCase *writers = tcase_create("writers");
 
 	tcase_add_loop_test(readers, reads_rates, 0, COUNT(rates));
+	tcase_add_loop_test(readers, case_tells_bits_from_bytes_of_wire_rates,
+			    0, sizeof(wire_rates) / sizeof(wire_rates[0]));
+	tcase_add_test(readers, wire_rates_have_one_letter);
 	tcase_add_loop_test(readers, reads_sizes, 0, COUNT(sizes));
 	tcase_add_loop_test(readers, refuses_what_is_no_number, 0,
 			    COUNT(refused));

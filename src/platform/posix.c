@@ -118,6 +118,13 @@ int platform_unsent_limit(int fd, uint32_t bytes)
 	return -ENOTSUP;
 }
 
+int platform_pacing_rate(int fd, uint64_t bytes_per_s)
+{
+	(void)fd;
+	(void)bytes_per_s;
+	return -ENOTSUP;
+}
+
 int platform_unacked(int fd, uint64_t *bytes)
 {
 	(void)fd;
