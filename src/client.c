@@ -184,8 +184,8 @@ static enum client_status open_socket(struct client *c, uint32_t i,
 		(void)platform_tx_errors(*fd, peer->ss.ss_family);
 	if (!c->has_source)
 		return CLIENT_OK;
-	if (c->o->bind_port > 0)
-		sock_set_port(&source, (uint16_t)(c->o->bind_port + i));
+	if (c->o->from.port > 0)
+		sock_set_port(&source, (uint16_t)(c->o->from.port + i));
 	rc = sock_bind(*fd, &source, c->o->udp);
 	if (rc == 0)
 		return CLIENT_OK;
@@ -272,6 +272,7 @@ static void give_job(struct client *c, struct stream *s)
 		.header = make_header(c),
 	};
 	s->omit_ns = o->omit_ns;
+	s->at_once = options_at_once(o);
 	s->asked_bps = s->job.header.rate_bps;
 	s->expect_ns = o->amount_bytes > 0 ? 0 : o->time_ns;
 	s->expect_bytes = o->amount_bytes;
@@ -341,8 +342,7 @@ static enum client_status add_inbound(struct client *c, int fd, bool owns_fd,
 		.owns_fd = owns_fd,
 		.asks = quiet && !c->plan.forward,
 		.step_ns = ASK_NS,
-		.udp = server_udp_start(fd, c->peer.ss.ss_family, c->o,
-					c->report, &only),
+		.udp = server_udp_start(fd, &c->peer, c->o, c->report, &only),
 	};
 	if (in->udp == NULL) {
 		if (owns_fd)
@@ -504,14 +504,28 @@ static enum client_status connect_stream(struct client *c, uint32_t i)
 static int resolve_host(struct client *c, const char **why)
 {
 	const struct options *o = c->o;
-	int rc = sock_resolve_stop(o->host, o->port,
+	int rc = sock_resolve_stop(o->to.host, o->port,
 				   o->family != 0 ? o->family : 4, o->udp,
 				   &c->peer, why, c->stop);
 
 	if (rc == -ENOENT && o->family == 0)
-		rc = sock_resolve_stop(o->host, o->port, 6, o->udp, &c->peer,
+		rc = sock_resolve_stop(o->to.host, o->port, 6, o->udp, &c->peer,
 				       why, c->stop);
 	return rc;
+}
+
+/* To a group only datagrams can go, and nothing comes back. */
+static bool may_group(const struct client *c)
+{
+	const char *why = NULL;
+
+	if (!c->o->udp)
+		why = "needs -u";
+	else if (c->plan.reverse || c->plan.back != PLAN_NO_BACK)
+		why = "sends nothing back";
+	if (why != NULL)
+		log_error("-c: \"%s\": a multicast group %s", c->o->host, why);
+	return why == NULL;
 }
 
 static enum client_status resolve(struct client *c)
@@ -526,14 +540,16 @@ static enum client_status resolve(struct client *c)
 		log_error("-c: \"%s\": %s", o->host, why);
 		return CLIENT_NO_PEER;
 	}
+	if (sock_is_multicast(&c->peer) && !may_group(c))
+		return CLIENT_FAILED;
 	c->len_bytes = length(c);
-	if (o->bind_host[0] == '\0' && o->bind_port == 0)
+	if (o->from.host[0] == '\0' && o->from.port == 0)
 		return CLIENT_OK;
 
 	int family = c->peer.ss.ss_family == AF_INET6 ? 6 : 4;
 
-	rc = sock_resolve_stop(o->bind_host[0] != '\0' ? o->bind_host : NULL,
-			       o->bind_port, family, o->udp, &c->source, &why,
+	rc = sock_resolve_stop(o->from.host[0] != '\0' ? o->from.host : NULL,
+			       o->from.port, family, o->udp, &c->source, &why,
 			       c->stop);
 	if (rc == -EINTR)
 		return CLIENT_INTERRUPTED;
@@ -942,7 +958,7 @@ static enum client_status open_back(struct client *c)
 	struct sock_addr at;
 	const char *why = NULL;
 	int family = c->peer.ss.ss_family == AF_INET6 ? 6 : 4;
-	int rc = sock_resolve(o->bind_host[0] != '\0' ? o->bind_host : NULL,
+	int rc = sock_resolve(o->from.host[0] != '\0' ? o->from.host : NULL,
 			      o->listen_port, family, o->udp, &at, 1, &why);
 
 	if (rc < 0) {

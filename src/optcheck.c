@@ -32,6 +32,11 @@ static bool on_udp(const struct options *o)
 	return o->udp;
 }
 
+static bool bound_to_nothing(const struct options *o)
+{
+	return o->from.host[0] == '\0';
+}
+
 static bool leaves_out_sums(const struct options *o)
 {
 	return (o->exclude & OPTIONS_NO_SUM) != 0;
@@ -66,6 +71,8 @@ static const struct optcheck_clash clashes[] = {
 	{ "histograms", NULL, on_tcp, NEEDS_UDP },
 	{ "no-udp-fin", NULL, on_tcp, NEEDS_UDP },
 	{ "no-udp-fin", "reverse", NULL, "the client sends nothing" },
+	{ "ssm-host", NULL, on_tcp, NEEDS_UDP },
+	{ "ssm-host", NULL, bound_to_nothing, "only with -B GROUP" },
 	/* Connections, and what only they have. */
 	{ "fq-rate", NULL, on_udp,
 	  "not for UDP: -b paces datagrams, one by one" },
@@ -251,17 +258,23 @@ static int check_bind(struct optvalue_parser *p)
 	const struct optvalue_given *bind = optvalue_given(p, "bind");
 	unsigned streams = o->parallel > 0 ? o->parallel : 1;
 
-	if (o->side == OPTIONS_SERVER && o->bind_port)
+	if (o->to.dev[0] != '\0' && o->from.dev[0] != '\0' &&
+	    strcmp(o->to.dev, o->from.dev) != 0)
+		return optvalue_complain(
+			p, "%s: \"%.200s\": %s names another device",
+			bind->name, bind->text,
+			optvalue_given(p, "client")->name);
+	if (o->side == OPTIONS_SERVER && o->from.port)
 		return optvalue_complain(
 			p, "%s: \"%.200s\": the port of a server is -p",
 			bind->name, bind->text);
-	if (o->bind_port > 0 && o->bind_port + streams - 1 > UINT16_MAX)
+	if (o->from.port > 0 && o->from.port + streams - 1 > UINT16_MAX)
 		return optvalue_complain(
 			p,
 			"%s: \"%.200s\": -P %u streams need ports up to "
 			"%u, beyond 65535",
 			bind->name, bind->text, streams,
-			o->bind_port + streams - 1);
+			o->from.port + streams - 1);
 	return 0;
 }
 

@@ -8,6 +8,11 @@ void options_version(FILE *f)
 		OPTIONS_VERSION_TEXT);
 }
 
+bool options_at_once(const struct options *o)
+{
+	return o->interval_ns > 0 && o->interval_ns < OPTIONS_AT_ONCE_NS;
+}
+
 int options_decimals(const struct options *o)
 {
 	const int64_t tenth = NSEC_PER_SEC / 10, hundredth = NSEC_PER_SEC / 100;

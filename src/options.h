@@ -23,6 +23,7 @@
 #define OPTIONS_UDP_LEN_V6 1450     /* iperf 2.1 default, IPv6 */
 #define OPTIONS_UDP_LEN_MIN 16
 #define OPTIONS_UDP_LEN_MAX 65507
+#define OPTIONS_AT_ONCE_NS 10000000
 #define OPTIONS_OMIT_STEP_NS 10000000 /* of -O, as it travels */
 
 enum options_side {
@@ -69,11 +70,19 @@ struct options_arm {
 	const char *command;
 };
 
+/* An end of a test, as -B and -c tell of it. */
+struct options_place {
+	char host[256]; /* "": any; else a name or an address */
+	char dev[16];   /* "": any; else a device */
+	uint16_t port;  /* 0: any */
+};
+
 /* Constant to everyone once parsed.  Strings point into argv or environ. */
 struct options {
 	enum options_side side;
 	enum options_ask ask;
-	const char *host; /* -c */
+	const char *host;        /* -c as typed */
+	struct options_place to; /* its parts, without a port */
 	bool udp;
 	uint16_t port;
 	struct units_rate rate; /* -b; both 0 and rate_set: unpaced */
@@ -85,18 +94,17 @@ struct options {
 	uint32_t len_bytes;    /* -l, 0: the default of protocol and family */
 	uint32_t parallel;     /* -P; server: accepted streams until it ends */
 	bool parallel_set;
-	uint32_t window_bytes; /* -w, 0: the system's */
-	const char *bind;      /* -B as typed, NULL: any */
-	char bind_host[256];   /* its parts: "" or a host or address */
-	char bind_dev[16];     /* "" or a device */
-	uint16_t bind_port;    /* 0: any */
-	char format;           /* -f */
-	bool csv;              /* -y C */
-	unsigned exclude;      /* -x */
-	bool print_mss;        /* -m */
-	uint32_t mss_bytes;    /* -M, 0: the system's */
-	bool nodelay;          /* -N */
-	uint8_t tos;           /* -S */
+	uint32_t window_bytes;     /* -w, 0: the system's */
+	const char *bind;          /* -B as typed, NULL: any */
+	struct options_place from; /* its parts */
+	const char *ssm;           /* -H, the source of a group, NULL: any */
+	char format;               /* -f */
+	bool csv;                  /* -y C */
+	unsigned exclude;          /* -x */
+	bool print_mss;            /* -m */
+	uint32_t mss_bytes;        /* -M, 0: the system's */
+	bool nodelay;              /* -N */
+	uint8_t tos;               /* -S */
 	bool tos_set;
 	uint8_t ttl;        /* -T, 0: the system's; multicast 1 */
 	int family;         /* 0: any, 4, 6 */
@@ -156,6 +164,8 @@ struct options {
 
 /* "iperf version 2.2.0 (…) pthreads" */
 void options_version(FILE *f);
+/* Are intervals so short that what waits a moment would show? */
+bool options_at_once(const struct options *o);
 /* Decimals of a row's times: 1, 2 or 4, as -i, -t and -O need them. */
 int options_decimals(const struct options *o);
 

@@ -23,7 +23,7 @@
 static const char *const wanted[] = {
 	[OPT_SET] = "", /* reads nothing, refuses nothing */
 	[OPT_TEXT] = "a name: it is empty",
-	[OPT_HOST] = "a host: a name or an address",
+	[OPT_HOST] = "a host: a name or an address, or HOST%DEV",
 	[OPT_WHOLE] = "a whole number: ",
 	[OPT_BYTES] = "a size: a number of bytes with k, m, g, Ki, Mi or Gi",
 	[OPT_SECONDS] = "a time: seconds, such as 10 or 0.5",
@@ -184,13 +184,6 @@ static int read_text(struct optvalue_parser *p, const struct opttable_row *r,
 		return refuse(p, r, g);
 	store_text(p->o, r, g->text);
 	return 0;
-}
-
-/* No host begins with a dash: it is an option, and the host was forgotten. */
-static int read_host(struct optvalue_parser *p, const struct opttable_row *r,
-		     const struct optvalue_given *g)
-{
-	return g->text[0] == '-' ? refuse(p, r, g) : read_text(p, r, g);
 }
 
 static int read_whole(struct optvalue_parser *p, const struct opttable_row *r,
@@ -496,7 +489,7 @@ static int read_file(struct optvalue_parser *p, const struct opttable_row *r,
 	return 0;
 }
 
-/* --- the parts of -B ------------------------------------------------------ */
+/* --- the parts of -B and -c ----------------------------------------------- */
 
 /* Copies length bytes and ends them; false when they do not fit. */
 static bool copy_part(char *to, size_t size, const char *from, size_t length)
@@ -509,14 +502,14 @@ static bool copy_part(char *to, size_t size, const char *from, size_t length)
 }
 
 /* Linux allows no '/', ':' or blank in a device's name. */
-static bool split_device(struct options *o, const char *text)
+static bool split_device(struct options_place *to, const char *text)
 {
 	return text[0] && !text[strcspn(text, "/:% \t\n")] &&
-	       copy_part(o->bind_dev, sizeof(o->bind_dev), text, strlen(text));
+	       copy_part(to->dev, sizeof(to->dev), text, strlen(text));
 }
 
 /* Splits "PORT" or "PORT%DEV". */
-static bool split_port(struct options *o, const char *text)
+static bool split_port(struct options_place *to, const char *text)
 {
 	size_t length = strcspn(text, "%");
 	char digits[8];
@@ -525,8 +518,8 @@ static bool split_port(struct options *o, const char *text)
 	if (!copy_part(digits, sizeof(digits), text, length) ||
 	    units_whole(digits, 0, &port) < 0 || port < 1 || port > 65535)
 		return false;
-	o->bind_port = (uint16_t)port;
-	return !text[length] || split_device(o, text + length + 1);
+	to->port = (uint16_t)port;
+	return !text[length] || split_device(to, text + length + 1);
 }
 
 /* Addresses of a link need their zone: it is a part of the address. */
@@ -537,75 +530,87 @@ static bool zone_is_scope(const struct in6_addr *a)
 }
 
 /* Splits length bytes that must be an IPv6 literal, with a zone or without. */
-static bool split_v6(struct options *o, const char *text, size_t length)
+static bool split_v6(struct options_place *to, const char *text, size_t length)
 {
 	struct in6_addr address;
 
-	if (!copy_part(o->bind_host, sizeof(o->bind_host), text, length))
+	if (!copy_part(to->host, sizeof(to->host), text, length))
 		return false;
 
-	char *zone = strchr(o->bind_host, '%');
+	char *zone = strchr(to->host, '%');
 
 	if (zone)
 		*zone = '\0';
-	if (inet_pton(AF_INET6, o->bind_host, &address) != 1)
+	if (inet_pton(AF_INET6, to->host, &address) != 1)
 		return false;
 	if (!zone)
 		return true;
 	if (!zone_is_scope(&address))
-		return split_device(o, zone + 1);
+		return split_device(to, zone + 1);
 	*zone = '%';
 	return zone[1] != '\0';
 }
 
 /* Splits "[V6]", "[V6]:PORT", "[V6]%DEV" or "[V6]:PORT%DEV". */
-static bool split_brackets(struct options *o, const char *text)
+static bool split_brackets(struct options_place *to, const char *text)
 {
 	const char *end = strchr(text, ']');
 
-	if (!end || !split_v6(o, text + 1, (size_t)(end - text - 1)))
+	if (!end || !split_v6(to, text + 1, (size_t)(end - text - 1)))
 		return false;
 	if (end[1] == ':')
-		return split_port(o, end + 2);
+		return split_port(to, end + 2);
 	if (end[1] == '%')
-		return !o->bind_dev[0] && split_device(o, end + 2);
+		return !to->dev[0] && split_device(to, end + 2);
 	return !end[1];
 }
 
 /* Splits "HOST", "HOST:PORT", "HOST%DEV", "HOST:PORT%DEV" or "%DEV". */
-static bool split_name(struct options *o, const char *text)
+static bool split_name(struct options_place *to, const char *text)
 {
 	size_t length = strcspn(text, ":%");
 
-	if (!copy_part(o->bind_host, sizeof(o->bind_host), text, length))
+	if (!copy_part(to->host, sizeof(to->host), text, length))
 		return false;
 	if (text[length] == '%')
-		return split_device(o, text + length + 1);
+		return split_device(to, text + length + 1);
 	if (length == 0)
 		return false;
-	return !text[length] || split_port(o, text + length + 1);
+	return !text[length] || split_port(to, text + length + 1);
 }
 
-static bool split_bind(struct options *o, const char *text)
+static bool split_place(struct options_place *to, const char *text)
 {
 	const char *colon = strchr(text, ':');
 
-	o->bind_host[0] = '\0';
-	o->bind_dev[0] = '\0';
-	o->bind_port = 0;
+	to->host[0] = '\0';
+	to->dev[0] = '\0';
+	to->port = 0;
 	if (text[0] == '-')
 		return false;
 	if (text[0] == '[')
-		return split_brackets(o, text);
+		return split_brackets(to, text);
 	if (colon && strchr(colon + 1, ':'))
-		return split_v6(o, text, strlen(text));
-	return split_name(o, text);
+		return split_v6(to, text, strlen(text));
+	return split_name(to, text);
 }
 
 static int read_bind(struct optvalue_parser *p, const struct opttable_row *r,
 		     const struct optvalue_given *g)
 {
-	if (!split_bind(p->o, g->text))
+	if (!split_place(&p->o->from, g->text))
+		return refuse(p, r, g);
+	store_text(p->o, r, g->text);
+	return 0;
+}
+
+/* No host begins with a dash: it is an option, and the host was forgotten. */
+static int read_host(struct optvalue_parser *p, const struct opttable_row *r,
+		     const struct optvalue_given *g)
+{
+	struct options_place *to = &p->o->to;
+
+	if (!split_place(to, g->text) || !to->host[0] || to->port > 0)
 		return refuse(p, r, g);
 	store_text(p->o, r, g->text);
 	return 0;

@@ -106,16 +106,60 @@ static void banner(struct server *v)
 		.mss = o->mss_bytes,
 	};
 
+	if (sock_is_multicast(&v->address))
+		b.group = o->from.host;
 	if (b.len_bytes == 0)
 		b.len_bytes = o->udp ? OPTIONS_UDP_LEN : OPTIONS_TCP_LEN;
 	report_banner(v->report, &b);
+}
+
+/* -B GROUP, of the sources of -H; says why it can't. */
+static int join_group(struct server *v)
+{
+	const struct options *o = v->o;
+	struct sock_addr source;
+	const char *why = NULL;
+	int family = v->address.ss.ss_family == AF_INET6 ? 6 : 4;
+	int rc = 0;
+
+	if (o->ssm != NULL &&
+	    sock_resolve(o->ssm, 0, family, true, &source, 1, &why) < 0) {
+		log_error("-H: \"%s\": %s", o->ssm, why);
+		rc = -ENOENT;
+	}
+	if (rc == 0) {
+		rc = sock_join(v->listen_fd, &v->address, o->from.dev,
+			       o->ssm != NULL ? &source : NULL);
+		if (rc < 0)
+			log_error("-B: join \"%s\": %s", o->bind,
+				  strerror(-rc));
+	}
+	if (rc < 0)
+		close(v->listen_fd);
+	return rc;
+}
+
+/* Can a server have this address, with these options?  Says why not. */
+static bool may_bind(const struct server *v)
+{
+	const struct options *o = v->o;
+	bool group = sock_is_multicast(&v->address);
+
+	if (group && !o->udp)
+		log_error("-B: \"%s\": a multicast group needs -u", o->bind);
+	else if (!group && o->ssm != NULL)
+		log_error("-H: \"%s\": -B \"%s\" is no multicast group", o->ssm,
+			  o->bind);
+	else
+		return true;
+	return false;
 }
 
 /* Opens the port; says why when it can't. */
 static int open_port(struct server *v)
 {
 	const struct options *o = v->o;
-	const char *host = o->bind_host[0] != '\0' ? o->bind_host : NULL;
+	const char *host = o->from.host[0] != '\0' ? o->from.host : NULL;
 	const char *shown = host != NULL ? host : "any address";
 	int family = o->family == 0 && host == NULL ? 4 : o->family;
 	const char *why = NULL;
@@ -127,6 +171,8 @@ static int open_port(struct server *v)
 		log_error("-B: \"%s\": %s", shown, why);
 		return rc;
 	}
+	if (!may_bind(v))
+		return -EINVAL;
 	v->listen_fd = sock_open(&v->address, o, what);
 	if (v->listen_fd < 0) {
 		rc = v->listen_fd;
@@ -136,6 +182,11 @@ static int open_port(struct server *v)
 	if (o->udp && o->window_bytes == 0)
 		sock_raise_receive(v->listen_fd, SOCK_RECEIVE_BYTES);
 	rc = sock_listen(v->listen_fd, &v->address, o->udp);
+	if (rc == 0 && sock_is_multicast(&v->address)) {
+		rc = join_group(v);
+		if (rc < 0)
+			return rc;
+	}
 	if (rc < 0) {
 		log_error("listen on %s, %s port %u: %s", shown,
 			  o->udp ? "UDP" : "TCP", (unsigned)o->port,
@@ -176,8 +227,8 @@ static int go_background(const struct server *v)
 static bool begin(struct server *v)
 {
 	if (v->o->udp)
-		v->udp = server_udp_start(v->listen_fd, v->address.ss.ss_family,
-					  v->o, v->report, NULL);
+		v->udp = server_udp_start(v->listen_fd, &v->address, v->o,
+					  v->report, NULL);
 	else
 		v->tcp = server_tcp_new(v->listen_fd, v->o, v->report);
 	return v->udp != NULL || v->tcp != NULL;

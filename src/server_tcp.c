@@ -511,6 +511,7 @@ static void accept_one(struct server_tcp *v)
 	c->server = v;
 	c->header.threads = 1;
 	c->stream->longest_ns = v->longest_ns;
+	c->stream->at_once = options_at_once(v->o);
 	c->stream->conn.reverse = v->only;
 	c->stream->omit_ns = v->only ? v->o->omit_ns : 0;
 	c->stream->buffer.asked = v->o->window_bytes;

@@ -81,6 +81,8 @@ struct peer {
 struct server_udp {
 	int fd;
 	bool one_peer; /* only is given */
+	bool group;    /* it is a multicast group's */
+	bool mute;     /* nothing is answered */
 	atomic_bool stop;
 	atomic_bool refuse;
 	const struct options *o;
@@ -325,6 +327,7 @@ static struct session *new_session(struct server_udp *u,
 		return NULL;
 	}
 	s->owner = p;
+	s->group = u->group;
 	session_begin(s, u->buf, a->bytes, arrival_ns);
 	enqueue(s, &u->pending);
 	return s;
@@ -334,7 +337,7 @@ static void answer(struct server_udp *u, struct session *s)
 {
 	const struct peer *p = s->owner;
 
-	if (!session_may_answer(s) || u->only.quiet ||
+	if (!session_may_answer(s) || u->mute ||
 	    (s->has_client && s->client.has_ext &&
 	     (s->client.upper & WIRE_UPPER_NO_FIN) != 0))
 		return;
@@ -507,7 +510,7 @@ static void tell_refusal(struct server_udp *u, struct session *s,
 	uint8_t word[BLOCK_REFUSAL_BYTES];
 	size_t n = session_refusal(s, &p->refusal, sent_ns, word);
 
-	if (n > 0)
+	if (n > 0 && !u->mute)
 		(void)udp_answer(u->fd, a, word, n);
 }
 
@@ -634,7 +637,7 @@ static void see_wish(struct server_udp *u, struct session *s,
 {
 	struct peer *p = s->owner;
 
-	if (p->asked || !s->has_client || u->one_peer)
+	if (p->asked || !s->has_client || u->one_peer || u->group)
 		return;
 	p->wish = wire_wish(&s->client);
 	if (!p->wish.full && !p->wish.back) {
@@ -660,7 +663,7 @@ static void greet(struct server_udp *u, struct session *s,
 	uint8_t hello[BLOCK_HELLO_BYTES];
 	size_t n;
 
-	if (u->only.quiet)
+	if (u->mute)
 		return;
 	n = session_hello(s, sent_ns, wish_cookie(u->wish, &s->key), hello);
 	if (n > 0)
@@ -757,7 +760,7 @@ static void handle(struct server_udp *u, const struct udp_arrival *a)
 	if (u->one_peer && hears(u, a))
 		return;
 	if (!u->one_peer && wish_is_request(u->buf, a->bytes)) {
-		if (welcome(u, a))
+		if (!u->group && welcome(u, a))
 			wish_request(u->wish, &key, a, arrival_ns);
 		return;
 	}
@@ -927,10 +930,11 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-struct server_udp *server_udp_start(int fd, int family, const struct options *o,
-				    struct report *r,
+struct server_udp *server_udp_start(int fd, const struct sock_addr *at,
+				    const struct options *o, struct report *r,
 				    const struct server_udp_only *only)
 {
+	int family = at->ss.ss_family;
 	struct server_udp *u = calloc(1, sizeof(*u));
 
 	if (u == NULL)
@@ -942,6 +946,8 @@ struct server_udp *server_udp_start(int fd, int family, const struct options *o,
 	if (only != NULL)
 		u->only = *only;
 	u->one_peer = only != NULL;
+	u->group = only == NULL && sock_is_multicast(at);
+	u->mute = u->only.quiet || u->group;
 	u->policy = policy_new(&o->limits);
 	u->wish = wish_new(fd, family, o, r, u->policy, u->buf);
 	u->tells_drops = udp_prepare(fd, family, CARE_NS);

@@ -20,11 +20,11 @@ struct server_udp_only {
 	const char *mode;      /* for its connections' lines, NULL: plain */
 };
 
-/* Serves on fd, of this address family, from a thread of its own, and
- * reports to r.  only: a client, NULL: a server.  NULL: no memory or no thread.
- */
-struct server_udp *server_udp_start(int fd, int family, const struct options *o,
-				    struct report *r,
+/* Serves on fd, from a thread of its own, and reports to r.  at: its address,
+ * of which the family counts, and whether it is a group's: then nothing is ever
+ * answered.  only: a client, NULL: a server.  NULL: no memory or no thread. */
+struct server_udp *server_udp_start(int fd, const struct sock_addr *at,
+				    const struct options *o, struct report *r,
 				    const struct server_udp_only *only);
 /* What its server, one of ours, wants to see again; 0: nothing yet. */
 uint64_t server_udp_cookie(const struct server_udp *u);

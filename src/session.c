@@ -183,6 +183,7 @@ void session_begin(struct session *s, const uint8_t *p, size_t n,
 		.key = s->key,
 		.next = s->next,
 		.owner = s->owner,
+		.group = s->group,
 		.first_ns = arrival_ns,
 		.last_ns = arrival_ns,
 		.total = -1,
@@ -456,11 +457,25 @@ static int64_t idle_limit(const struct session *s)
 	return gaps_ns > SESSION_IDLE_NS ? gaps_ns : SESSION_IDLE_NS;
 }
 
+/* Is this the sender of a group whose last datagrams were lost? */
+static bool is_beyond(const struct session *s, int64_t now_ns)
+{
+	int64_t gaps_ns = 4 * mean_gap(s);
+	int64_t limit_ns =
+		gaps_ns > SESSION_BEYOND_NS ? gaps_ns : SESSION_BEYOND_NS;
+
+	return s->group && s->has_client && s->client.amount < 0 &&
+	       now_ns - s->last_ns > limit_ns &&
+	       now_ns - s->first_ns >
+		       limit_ns - (int64_t)s->client.amount * WIRE_TICK_NS;
+}
+
 bool session_done(const struct session *s, bool missing, int64_t now_ns)
 {
 	switch (s->phase) {
 	case SESSION_OPEN:
-		return now_ns - s->last_ns > idle_limit(s);
+		return now_ns - s->last_ns > idle_limit(s) ||
+		       is_beyond(s, now_ns);
 	case SESSION_SETTLING:
 		return !missing || now_ns - s->marker_ns >= SESSION_SETTLE_NS;
 	case SESSION_OVER:

@@ -33,6 +33,9 @@
 #define SESSION_GREETINGS 24
 /* A session without datagrams ends after this, or four of its gaps. */
 #define SESSION_IDLE_NS 30000000000
+/* Of a multicast group's sender, which is not asked for anything: it is over
+ * when it is silent for so long beyond the time that it named, or four gaps. */
+#define SESSION_BEYOND_NS 2000000000
 /* A marker that took this much longer than the last datagram is a repeated
  * one: the first was lost. */
 #define SESSION_REPEATED_NS 40000000
@@ -77,6 +80,7 @@ struct session {
 	struct wire_client client; /* of the first datagram that has room */
 	bool has_client;
 	bool ours;        /* the client carries our mark */
+	bool group;       /* it sends to a multicast group; set by the caller */
 	uint64_t greeted; /* datagrams when it was last told that we do too */
 	int64_t base;     /* its first number: 0, or 1 of modern iperf 2 */
 

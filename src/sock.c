@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -354,6 +355,40 @@ static int tune_tcp(int fd, const struct options *o, char *what)
 	return rc;
 }
 
+/* The device that a group's datagrams leave from. */
+static int set_multicast_device(int fd, int family, const char *device)
+{
+	struct ip_mreqn via = { .imr_ifindex = (int)if_nametoindex(device) };
+
+	if (via.imr_ifindex == 0)
+		return -ENODEV;
+	if (family == AF_INET6)
+		return set_int(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF,
+			       via.imr_ifindex);
+	return setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &via, sizeof(via)) <
+			       0
+		       ? -errno
+		       : 0;
+}
+
+/* -B %DEV and -c HOST%DEV.  Of a group it needs no privilege. */
+static int set_device(int fd, const struct sock_addr *addr,
+		      const struct options *o, char *what)
+{
+	bool to = o->to.dev[0] != '\0';
+	const char *device = to ? o->to.dev : o->from.dev;
+
+	if (device[0] == '\0')
+		return 0;
+	name_text(what, to ? "-c" : "-B", device);
+	if (!sock_is_multicast(addr))
+		return platform_bind_device(fd, device);
+	/* a receiver tells it when it joins */
+	return o->side == OPTIONS_SERVER
+		       ? 0
+		       : set_multicast_device(fd, addr->ss.ss_family, device);
+}
+
 static int tune(int fd, const struct sock_addr *addr, const struct options *o,
 		char *what)
 {
@@ -374,10 +409,8 @@ static int tune(int fd, const struct sock_addr *addr, const struct options *o,
 		name_number(what, "-T", o->ttl);
 		rc = set_ttl(fd, family, sock_is_multicast(addr), o->ttl);
 	}
-	if (rc == 0 && o->bind_dev[0] != '\0') {
-		name_text(what, "-B", o->bind_dev);
-		rc = platform_bind_device(fd, o->bind_dev);
-	}
+	if (rc == 0)
+		rc = set_device(fd, addr, o, what);
 	if (rc == 0 && !o->udp)
 		rc = tune_tcp(fd, o, what);
 	return rc;
@@ -421,11 +454,36 @@ int sock_listen(int fd, const struct sock_addr *addr, bool udp)
 
 	if (addr->ss.ss_family == AF_INET6)
 		rc = set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	/* each of several receivers on a host gets what a group is sent */
+	if (rc == 0 && sock_is_multicast(addr))
+		rc = set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (rc == 0)
 		rc = sock_bind(fd, addr, udp);
 	if (rc == 0 && !udp && listen(fd, BACKLOG) < 0)
 		rc = -errno;
 	return rc;
+}
+
+int sock_join(int fd, const struct sock_addr *group, const char *device,
+	      const struct sock_addr *source)
+{
+	int level = group->ss.ss_family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	unsigned index = device[0] != '\0' ? if_nametoindex(device) : 0;
+	struct group_req any = { .gr_interface = index, .gr_group = group->ss };
+	struct group_source_req one = { .gsr_interface = index,
+					.gsr_group = group->ss };
+	int rc;
+
+	if (device[0] != '\0' && index == 0)
+		return -ENODEV;
+	if (source == NULL) {
+		rc = setsockopt(fd, level, MCAST_JOIN_GROUP, &any, sizeof(any));
+	} else {
+		one.gsr_source = source->ss;
+		rc = setsockopt(fd, level, MCAST_JOIN_SOURCE_GROUP, &one,
+				sizeof(one));
+	}
+	return rc < 0 ? -errno : 0;
 }
 
 static int wait_connected(int fd, const _Atomic int *stop)

@@ -55,6 +55,10 @@ int sock_open(const struct sock_addr *addr, const struct options *o,
 int sock_bind(int fd, const struct sock_addr *addr, bool udp);
 /* Binds to addr and, for TCP, listens. */
 int sock_listen(int fd, const struct sock_addr *addr, bool udp);
+/* Joins a multicast group on a device ("": the system's choice); with source
+ * only for what that one sends. */
+int sock_join(int fd, const struct sock_addr *group, const char *device,
+	      const struct sock_addr *source);
 /* Connects within SOCK_CONNECT_MS; -EINTR once *stop is not 0. */
 int sock_connect(int fd, const struct sock_addr *addr, bool udp,
 		 const _Atomic int *stop);

@@ -106,6 +106,7 @@ struct stream {
 	uint64_t expect_bytes; /* how many bytes it should carry */
 	int64_t first_wait_ns; /* receiver: how long for its first byte, 0: as
 				  for any other */
+	bool at_once;          /* TCP receiver: each byte counts as it comes */
 	int64_t longest_ns;    /* receiver: it ends after this, 0: no limit */
 
 	/* set by the mover before omit_end_ns: all that -O leaves out */

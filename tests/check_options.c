@@ -84,7 +84,7 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 "listen=%d"
 		 " no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
 		 " delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
-		 " n_old=%u"
+		 " n_old=%u ssm=%s to_host=%s to_dev=%s"
 		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu"
 		 " arms=%u arm0=%s:%s rounds=%u warmup=%u precision=%u"
 		 " margin=%u confidence=%u settle=%lld arm_timeout=%lld"
@@ -96,7 +96,7 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 (long long)o->time_ns, o->time_set,
 		 (unsigned long long)o->amount_bytes, (long long)o->interval_ns,
 		 o->len_bytes, o->parallel, o->parallel_set, o->window_bytes,
-		 or_dash(o->bind), o->bind_host, o->bind_dev, o->bind_port,
+		 or_dash(o->bind), o->from.host, o->from.dev, o->from.port,
 		 o->format, o->csv, o->exclude, o->print_mss, o->mss_bytes,
 		 o->nodelay, o->tos, o->tos_set, o->ttl, o->family,
 		 o->daemonize, o->single, o->one_off, or_dash(o->cca),
@@ -108,8 +108,9 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 (unsigned long long)o->fq_bps, o->retries,
 		 (long long)o->retry_ns, (long long)o->retry_for_ns,
 		 (long long)o->delay_ns, (long long)o->start_wall_ns,
-		 o->sum_only, o->hide_ips, o->utc, o->n_old, o->limits.n_allow,
-		 o->limits.clients, (long long)o->limits.time_ns,
+		 o->sum_only, o->hide_ips, o->utc, o->n_old, or_dash(o->ssm),
+		 o->to.host, o->to.dev, o->limits.n_allow, o->limits.clients,
+		 (long long)o->limits.time_ns,
 		 (unsigned long long)o->limits.rate_bps, o->n_arms,
 		 o->n_arms > 0 ? o->arm[0].label : "-",
 		 o->n_arms > 0 ? o->arm[0].command : "-", o->rounds, o->warmup,
@@ -345,6 +346,10 @@ static const struct {
 			    "bind_port=0" },
 	{ "-c h -B name:5002", "bind=name:5002 bind_host=name bind_port=5002" },
 	{ "-s -B 224.0.0.9%eth0", "bind_host=224.0.0.9 bind_dev=eth0" },
+	{ "-c h%eth0", "to_host=h to_dev=eth0 host=h%eth0" },
+	{ "-c fe80::1%eth0", "to_host=fe80::1%eth0 to_dev=" },
+	{ "-c [fd00::1]%eth0", "to_host=fd00::1 to_dev=eth0" },
+	{ "-c ff02::1%eth0", "to_host=ff02::1%eth0 to_dev=" },
 	{ "-s -B %eth0.7", "bind_host= bind_dev=eth0.7 bind_port=0" },
 	{ "-c h -B a:1%eth0", "bind_host=a bind_dev=eth0 bind_port=1" },
 	{ "-s -B ::", "bind_host=:: bind_dev=" },
@@ -455,6 +460,8 @@ static const struct {
 	{ ARMS, NULL, "--report", "f.html", "report=f.html" },
 	{ "", NULL, "--compare --comp", "f", "compare=1" },
 	{ "-c h -u", NULL, "--no-udp-fin --no-u", NULL, "no_fin=1" },
+	{ "-s -u -B 224.0.0.9", "-H", "--ssm-host --ssm", "10.0.0.1",
+	  "ssm=10.0.0.1" },
 	{ "-c h", NULL, "--fq-rate --fq", "10m", "fq=10000000" },
 	{ "-c h", NULL, "--connect-retries", "3", "retries=3" },
 	{ "-c h", NULL, "--connect-retry-timer", "0.5",
@@ -618,8 +625,10 @@ static const struct {
 	{ "-s -Z ''", "-Z: \"\" is not a name: it is empty" },
 	{ "-s --json-file ''", "--json-file: \"\" is not a name: it is empty" },
 	{ "-s -o ''", "-o: \"\" is not a name: it is empty" },
-	{ "-c -u", "-c: \"-u\" is not a host: a name or an address" },
-	{ "-c ''", "-c: \"\" is not a host: a name or an address" },
+	{ "-c -u",
+	  "-c: \"-u\" is not a host: a name or an address, or HOST%DEV" },
+	{ "-c ''",
+	  "-c: \"\" is not a host: a name or an address, or HOST%DEV" },
 	/* what is no option, or not yet */
 	{ "-s --foo", "unknown option \"--foo\"" },
 	{ "-s --foo=1", "unknown option \"--foo\"" },
@@ -735,6 +744,11 @@ static const struct {
 	{ "-s --late-after 9", "--late-after: not for TCP: it is about "
 			       "datagrams and needs -u" },
 	{ "-c h -V -4", "-4: not together with -V" },
+	{ "-s -B 224.0.0.9 -H 10.0.0.1", "-H: " NEEDS_UDP },
+	{ "-s -u -H 10.0.0.1", "-H: only with -B GROUP" },
+	{ "-c h%a -B %b", "-B: \"%b\": -c names another device" },
+	{ "-c h:1", "-c: \"h:1\" is not a host: a name or an address, or "
+		    "HOST%DEV" },
 	{ "-c h --no-udp-fin", "--no-udp-fin: " NEEDS_UDP },
 	{ "-c h -u -R --no-udp-fin", "--no-udp-fin: not together with -R: the "
 				     "client sends nothing" },

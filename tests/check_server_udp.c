@@ -222,6 +222,7 @@ static void serve_clients(uint32_t clients, const uint8_t *who,
 			     .udp = true,
 			     .late_after_ns = 100 * MS,
 			     .limits = { .clients = clients } };
+	const struct sock_addr any_v4 = { .ss.ss_family = AF_INET };
 	struct server_udp *u;
 
 	memset(&world, 0, sizeof(world));
@@ -231,7 +232,7 @@ static void serve_clients(uint32_t clients, const uint8_t *who,
 	world.omit_10ms = omit_10ms;
 	world.now_ns = START_NS;
 	ck_assert_int_eq(sem_init(&world.end_reached, 0, 0), 0);
-	u = server_udp_start(-1, 4, &o, NULL, NULL);
+	u = server_udp_start(-1, &any_v4, &o, NULL, NULL);
 	ck_assert_ptr_nonnull(u);
 	while (sem_wait(&world.end_reached) < 0)
 		;

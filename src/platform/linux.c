@@ -232,6 +232,11 @@ int platform_unsent_limit(int fd, uint32_t bytes)
 	return set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)bytes);
 }
 
+int platform_receive_least(int fd, uint32_t bytes)
+{
+	return set_int(fd, SOL_SOCKET, SO_RCVLOWAT, (int)bytes);
+}
+
 int platform_pacing_rate(int fd, uint64_t bytes_per_s)
 {
 	return setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_s,

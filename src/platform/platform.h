@@ -55,6 +55,8 @@ int platform_cca_set(int fd, const char *name);
 int platform_cca_get(int fd, char *name, size_t size);
 /* Keeps the bytes that were written but not yet sent below bytes. */
 int platform_unsent_limit(int fd, uint32_t bytes);
+/* Wakes who waits for the socket when so many bytes are there. */
+int platform_receive_least(int fd, uint32_t bytes);
 /* Lets the kernel pace a TCP socket. */
 int platform_pacing_rate(int fd, uint64_t bytes_per_s);
 /* Bytes written that the peer has not acknowledged yet. */

@@ -118,6 +118,14 @@ int platform_unsent_limit(int fd, uint32_t bytes)
 	return -ENOTSUP;
 }
 
+/* Elsewhere poll need not heed it. */
+int platform_receive_least(int fd, uint32_t bytes)
+{
+	(void)fd;
+	(void)bytes;
+	return -ENOTSUP;
+}
+
 int platform_pacing_rate(int fd, uint64_t bytes_per_s)
 {
 	(void)fd;

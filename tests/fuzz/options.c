@@ -121,15 +121,15 @@ static void check_sizes(const struct options *o)
 
 static void check_bind(const struct options *o)
 {
-	assert(memchr(o->bind_host, '\0', sizeof(o->bind_host)) != NULL);
-	assert(memchr(o->bind_dev, '\0', sizeof(o->bind_dev)) != NULL);
+	assert(memchr(o->from.host, '\0', sizeof(o->from.host)) != NULL);
+	assert(memchr(o->from.dev, '\0', sizeof(o->from.dev)) != NULL);
 	if (o->bind == NULL)
-		assert(!o->bind_host[0] && !o->bind_dev[0] && !o->bind_port);
+		assert(!o->from.host[0] && !o->from.dev[0] && !o->from.port);
 	else
-		assert(o->bind_host[0] || o->bind_dev[0]);
-	assert(strpbrk(o->bind_dev, "/: ") == NULL);
-	assert(o->bind_port == 0 ||
-	       o->bind_port + (o->parallel > 0 ? o->parallel - 1 : 0) <=
+		assert(o->from.host[0] || o->from.dev[0]);
+	assert(strpbrk(o->from.dev, "/: ") == NULL);
+	assert(o->from.port == 0 ||
+	       o->from.port + (o->parallel > 0 ? o->parallel - 1 : 0) <=
 		       UINT16_MAX);
 }
 
@@ -167,7 +167,7 @@ static void check_client(const struct options *o)
 
 static void check_server(const struct options *o)
 {
-	assert(o->host == NULL && o->bind_port == 0);
+	assert(o->host == NULL && o->from.port == 0);
 	assert(o->amount_bytes == 0 && o->ttl == 0 && !o->rate_set);
 	assert(!o->trip_times && !o->reverse && !o->full_duplex);
 	assert(!o->dual && !o->tradeoff);

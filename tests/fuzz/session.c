@@ -511,13 +511,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 			    .rate_bps = how & 128 ? 100000 : 0 },
 	};
 
+	const struct sock_addr any_v4 = { .ss.ss_family = AF_INET };
+
 	memset(&world, 0, sizeof(world));
 	world.in = in;
 	world.stamped = how & 32;
 	world.now_ns = CLOCK_SECOND_NS;
 	world.wall_ns = WALL_NS;
 	make_peers();
-	world.server = server_udp_start(-1, 4, &o, NULL, NULL);
+	world.server = server_udp_start(-1, &any_v4, &o, NULL, NULL);
 	assert(world.server != NULL);
 	(void)world.run(world.arg);
 	assert(world.shown == NULL);
