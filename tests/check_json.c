@@ -312,7 +312,7 @@ START_TEST(start_of_a_tcp_client)
 		  "'blksize':131072,'sock_bufsize':null,'sndbuf_actual':87040,"
 		  "'congestion':'cubic','nodelay':true,'target_mss':1400,"
 		  "'duration':null,'interval':null,'host':'server.example',"
-		  "'num_streams':4,'target_bitrate':null,"
+		  "'num_streams':4,'target_bitrate':null,'fq_rate':null,"
 		  "'bytes':18446744073709551615,'omit':0}");
 }
 END_TEST
@@ -347,7 +347,7 @@ START_TEST(start_of_a_udp_client)
 		  "'blksize':1470,'sock_bufsize':4000000,"
 		  "'sndbuf_actual':212992,'duration':10,'interval':0.5,"
 		  "'host':'239.1.1.1','num_streams':1,"
-		  "'target_bitrate':500000000,"
+		  "'target_bitrate':500000000,'fq_rate':null,"
 		  "'target_packets_per_second':null,'packet_gap_ms':0.02352,"
 		  "'bytes':null,'omit':2}");
 }
