@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bounce.h"
 #include "clock.h"
 #include "log.h"
 #include "plan.h"
@@ -132,7 +133,10 @@ static void *run_stream(void *arg)
 		report_poke(run->report);
 		udp_finish(s);
 	} else {
-		tcp_send(s);
+		if (s->series != NULL)
+			bounce_send(s);
+		else
+			tcp_send(s);
 		tcp_finish(s);
 	}
 	atomic_store(&s->closed, true);
@@ -271,6 +275,15 @@ static void give_job(struct client *c, struct stream *s)
 							      : WIRE_MODERN,
 		.header = make_header(c),
 	};
+	if (o->bounces > 0)
+		s->job.bounce = (struct stream_bounce){
+			.count = o->bounces,
+			.period_ns = o->bounce_period_ns,
+			.hold_us = (uint32_t)(o->bounce_hold_ns / 1000),
+			.request_bytes = o->bounce_request_bytes,
+			.reply_bytes = o->bounce_reply_bytes,
+			.quickack = !o->bounce_no_quickack,
+		};
 	s->omit_ns = o->omit_ns;
 	s->at_once = options_at_once(o);
 	s->asked_bps = s->job.header.rate_bps;
@@ -295,6 +308,11 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 				   ? room
 				   : OPTIONS_TCP_LEN);
 
+	if (s != NULL && c->o->bounces > 0 && stream_series(s) < 0) {
+		s->owns_fd = false; /* as if it had never been */
+		stream_free(s);
+		s = NULL;
+	}
 	if (s == NULL)
 		return NULL;
 	c->made = c->n_runs + 1;
@@ -400,6 +418,11 @@ static void banner(const struct client *c, int fd)
 		.interval_ns = o->interval_ns,
 		.omit_ns = o->omit_ns,
 		.fq_bps = o->fq_bps,
+		.bounces = o->bounces,
+		.request_bytes = o->bounce_request_bytes,
+		.reply_bytes = o->bounce_reply_bytes,
+		.hold_us = (uint32_t)(o->bounce_hold_ns / 1000),
+		.burst_ns = o->bounce_period_ns,
 	};
 
 	if (sock_is_multicast(&c->peer))
@@ -823,7 +846,7 @@ static enum client_status stream_status(const struct client *c,
 		return CLIENT_NO_PEER;
 	if (s->error == -EMSGSIZE)
 		return CLIENT_FAILED;
-	if (s->error != 0)
+	if (s->error != 0 || (s->unanswered > 0 && !atomic_load(&s->stop)))
 		return CLIENT_PEER_GONE;
 	if (s->udp && !s->has_report && !s->job.multicast && !s->job.shared &&
 	    !s->job.no_fin && s->numbers > 0)
@@ -873,6 +896,13 @@ static void explain(const struct client *c, const struct stream *s,
 			log_error("%s port %u sent nothing: it may be too old "
 				  "for %s",
 				  host, port, plan_name(&c->plan));
+		else if (s->series != NULL && counter_get(&s->io.calls) == 0)
+			log_error("%s port %u sent no reply: it may be too old "
+				  "for --bounceback",
+				  host, port);
+		else if (s->unanswered > 0)
+			log_error("%s port %u left a request without a reply",
+				  host, port);
 		else if (s->error == 0)
 			log_error("%s port %u ended the test early", host,
 				  port);

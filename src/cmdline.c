@@ -227,6 +227,8 @@ static void start(struct optvalue_parser *p, struct options *o, char *why)
 			       .format = 'a',
 			       .late_after_ns = STATS_LATE_AFTER_NS,
 			       .rounds = OPTIONS_ROUNDS,
+			       .bounce_request_bytes = OPTIONS_BOUNCE_BYTES,
+			       .bounce_period_ns = OPTIONS_BOUNCE_NS,
 			       .warmup = 1,
 			       .confidence_ppm = CONFIDENCE_PERCENT *
 						 OPTIONS_PPM_IN_PERCENT,

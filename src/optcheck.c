@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "wire.h"
+
 /* iperf 2.2 defaults: each of the other. */
 #define RETRY_NS INT64_C(1000000000)
 #define RETRY_FOR_NS INT64_C(10000000000)
@@ -37,6 +39,16 @@ static bool bound_to_nothing(const struct options *o)
 	return o->from.host[0] == '\0';
 }
 
+static bool bounces_not(const struct options *o)
+{
+	return o->bounces == 0;
+}
+
+static bool csv_hides(const struct options *o)
+{
+	return !o->json_file && !o->enhanced;
+}
+
 static bool leaves_out_sums(const struct options *o)
 {
 	return (o->exclude & OPTIONS_NO_SUM) != 0;
@@ -50,6 +62,8 @@ static bool no_json_file(const struct options *o)
 #define NEEDS_UDP "not for TCP: it is about datagrams and needs -u"
 #define UNKNOWN_TO_2_0 "a server of 2.0 does not know it"
 #define NO_CONNECT "not for UDP: there is no connection"
+#define BOTH_WAYS "it goes both ways by itself"
+#define NOT_IN_CSV_BUT_E "it shows in text, in JSON and with -e"
 #define NOT_IN_CSV "it shows in text and in JSON alone"
 
 static const struct optcheck_clash clashes[] = {
@@ -84,6 +98,23 @@ static const struct optcheck_clash clashes[] = {
 	{ "txdelay-time", "txstart-time", NULL, NULL },
 	{ "txstart-time", "arm", NULL, "each test would need another" },
 	{ "tos", "dscp", NULL, "it is a part of it" },
+	{ "bounceback", NULL, on_udp, "not for UDP: it needs a connection" },
+	{ "bounceback", "reverse", NULL, BOTH_WAYS },
+	{ "bounceback", "full-duplex", NULL, BOTH_WAYS },
+	{ "bounceback", "dualtest", NULL, BOTH_WAYS },
+	{ "bounceback", "tradeoff", NULL, BOTH_WAYS },
+	{ "bounceback", "bandwidth", NULL, "its rate is N a period" },
+	{ "bounceback", "num", NULL, "it has a time" },
+	{ "bounceback", "omit", NULL, "its quantiles are of the whole test" },
+	{ "bounceback", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
+	{ "len", "bounceback-request", NULL, "they are the same" },
+	{ "bounceback", "reportstyle", csv_hides, NOT_IN_CSV_BUT_E },
+	{ "bounceback-period", NULL, bounces_not, "only with --bounceback" },
+	{ "bounceback-request", NULL, bounces_not, "only with --bounceback" },
+	{ "bounceback-reply", NULL, bounces_not, "only with --bounceback" },
+	{ "bounceback-hold", NULL, bounces_not, "only with --bounceback" },
+	{ "bounceback-no-quickack", NULL, bounces_not,
+	  "only with --bounceback" },
 	/* How it is reported. */
 	{ "sum-only", "reportexclude", leaves_out_sums, "no row is left" },
 	{ "arm", "reportstyle", NULL, NULL },
@@ -229,6 +260,15 @@ static int check_sizes(struct optvalue_parser *p)
 			p, "%s: \"%.200s\" is out of range: %d to %d with UDP",
 			len->name, len->text, OPTIONS_UDP_LEN_MIN,
 			OPTIONS_UDP_LEN_MAX);
+	if (o->bounces > 0 && len->order &&
+	    (o->len_bytes < WIRE_BOUNCE_BYTES ||
+	     o->len_bytes > WIRE_BOUNCE_MAX))
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\" is out of range: %d to %u with "
+			"--bounceback",
+			len->name, len->text, WIRE_BOUNCE_BYTES,
+			WIRE_BOUNCE_MAX);
 	if (o->udp && o->amount_bytes > 0 &&
 	    o->amount_bytes < OPTIONS_UDP_LEN_MIN)
 		return optvalue_complain(
@@ -320,6 +360,10 @@ static void fill_in(struct optvalue_parser *p)
 	bool client = o->side == OPTIONS_CLIENT;
 
 	choose_way(p);
+	if (o->bounces > 0 && o->len_bytes > 0)
+		o->bounce_request_bytes = o->len_bytes;
+	if (o->bounce_reply_bytes == 0)
+		o->bounce_reply_bytes = o->bounce_request_bytes;
 	if (optvalue_given(p, "time")->order > optvalue_given(p, "num")->order)
 		o->amount_bytes = 0;
 	if (client && o->udp && !o->rate_set)

@@ -24,6 +24,8 @@
 #define OPTIONS_UDP_LEN_MIN 16
 #define OPTIONS_UDP_LEN_MAX 65507
 #define OPTIONS_AT_ONCE_NS 10000000
+#define OPTIONS_BOUNCE_BYTES 100      /* iperf 2 default */
+#define OPTIONS_BOUNCE_NS 1000000000  /* so too */
 #define OPTIONS_OMIT_STEP_NS 10000000 /* of -O, as it travels */
 
 enum options_side {
@@ -126,6 +128,13 @@ struct options {
 	int64_t omit_ns;      /* -O, below time_ns; 0: everything counts */
 	bool histograms;
 	bool trip_times;
+	/* --bounceback */
+	uint32_t bounces; /* requests of a burst, 0: no such test */
+	uint32_t bounce_request_bytes;
+	uint32_t bounce_reply_bytes; /* 0: as the request */
+	int64_t bounce_period_ns;    /* 0: without a pause */
+	int64_t bounce_hold_ns;
+	bool bounce_no_quickack;
 	bool sum_only;         /* of rows the sums alone; exclude says so too */
 	bool hide_ips;         /* addresses are not shown */
 	bool utc;              /* times of day too are shown in UTC */

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "wire.h"
+
 #define NSEC_PER_SEC INT64_C(1000000000)
 #define MIN_TIME_NS 1000000
 #define MAX_TIME_NS (21474836 * NSEC_PER_SEC)
@@ -18,6 +20,7 @@
 #define MAX_WAIT_NS (86400 * NSEC_PER_SEC) /* a day */
 /* A server takes what says nothing for so long for a stranger. */
 #define MAX_DELAY_NS (4 * NSEC_PER_SEC)
+#define MAX_HOLD_NS (10 * NSEC_PER_SEC)
 #define MAX_OMIT_NS (INT64_C(65535) * OPTIONS_OMIT_STEP_NS) /* 16 bits */
 
 #define FIELD(name)                                                            \
@@ -95,6 +98,24 @@ static const struct opttable_row table[] = {
 	  .max = MAX_OMIT_NS },
 	{ 0, { "trip-times" }, NULL, "UDP: one-way delays, by both clocks",
 	  AS_CLIENT, OPT_SET, FIELD(trip_times), .min = true },
+	{ 0, { "bounceback" }, "N",
+	  "TCP: N requests and replies (10) a period",
+	  AS_CLIENT, OPT_WHOLE, FIELD(bounces), .min = 1, .max = 1000000000,
+	  .absent = "10" },
+	{ 0, { "bounceback-period" }, "SEC", "of --bounceback (1); 0: no pauses",
+	  AS_CLIENT, OPT_ZERO_OR_SECONDS, FIELD(bounce_period_ns),
+	  .min = MIN_TIME_NS, .max = MAX_WAIT_NS },
+	{ 0, { "bounceback-request" }, "BYTES", "size of each request (100)",
+	  AS_CLIENT, OPT_BYTES, FIELD(bounce_request_bytes),
+	  .min = WIRE_BOUNCE_BYTES, .max = WIRE_BOUNCE_MAX },
+	{ 0, { "bounceback-reply" }, "BYTES", "of each reply (as the request)",
+	  AS_CLIENT, OPT_BYTES, FIELD(bounce_reply_bytes),
+	  .min = WIRE_BOUNCE_BYTES, .max = WIRE_BOUNCE_MAX },
+	{ 0, { "bounceback-hold" }, "MS", "the server waits before each reply",
+	  AS_CLIENT, OPT_MILLISECONDS, FIELD(bounce_hold_ns),
+	  .min = NSEC_PER_MSEC, .max = MAX_HOLD_NS },
+	{ 0, { "bounceback-no-quickack" }, NULL, "acknowledge as usual",
+	  AS_CLIENT, OPT_SET, FIELD(bounce_no_quickack), .min = true },
 	{ 0, { "no-udp-fin" }, NULL, "UDP: end without asking for a report",
 	  AS_CLIENT, OPT_SET, FIELD(no_fin), .min = true },
 	{ 0, { "fq-rate" }, "RATE",

@@ -82,6 +82,11 @@ struct out_banner {
 	int64_t wall_ns;       /* when it is written */
 	int64_t omit_ns;       /* -O, 0: everything counts */
 	uint64_t fq_bps;       /* the kernel's pacing, 0: none */
+	uint32_t bounces;      /* requests of a burst, 0: it is no such test */
+	uint32_t request_bytes;
+	uint32_t reply_bytes;
+	uint32_t hold_us;
+	int64_t burst_ns; /* of their bursts, 0: without a pause */
 };
 
 /* A stream that is up. */
@@ -145,10 +150,12 @@ struct record {
 	int id; /* of the stream; of a sum: -1 */
 	bool sum;
 	bool udp;
-	bool receiver;    /* else the sender */
-	bool relayed;     /* a server report, printed by the client */
-	bool total;       /* else an interval */
-	uint32_t streams; /* in a sum */
+	bool bounces; /* requests and replies: d has their round trips */
+	uint32_t request_bytes; /* of these */
+	bool receiver;          /* else the sender */
+	bool relayed;           /* a server report, printed by the client */
+	bool total;             /* else an interval */
+	uint32_t streams;       /* in a sum */
 	const struct out_conn *conn; /* of the stream; of a sum: its first */
 	int64_t start_ns;            /* from the start of the test */
 	int64_t end_ns;
@@ -162,9 +169,10 @@ struct record {
 	/* the rest: totals and server reports only */
 	bool kernel_stamps; /* arrivals were stamped by the system, and not
 			       when they were read */
-	struct stats_delay delay; /* above the lowest one */
-	struct stats_delay trip;  /* one way, by both hosts' wall clocks:
-				     with --trip-times */
+	struct stats_delay delay;      /* above the lowest one */
+	struct stats_delay round_trip; /* TCP, of --bounceback */
+	struct stats_delay trip;       /* one way, by both hosts' wall clocks:
+					  with --trip-times */
 	struct out_causes causes;
 	const struct hist *histogram; /* of delay above the lowest, NULL: not
 					 asked for */

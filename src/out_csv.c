@@ -28,6 +28,7 @@ enum head {
 	HEAD_TCP_RX,
 	HEAD_UDP_TX,
 	HEAD_UDP_RX,
+	HEAD_BOUNCE,
 	HEADS,
 };
 
@@ -41,12 +42,17 @@ static const char *const head_texts[HEADS] = {
 	"writecnt,writeerr,tcpretry,tcpcwnd,tcppcwnd,tcprtt,tcprttvar",
 	[HEAD_TCP_RX] =
 		HEAD_START "readcnt,bin0,bin1,bin2,bin3,bin4,bin5,bin6,bin7",
+	[HEAD_BOUNCE] = HEAD_START
+	"bbcnt,bbavg,bbmin,bbmax,bbstdev,tcpretry,tcpcwnd,tcppcwnd,tcprtt,"
+	"tcprttvar,txbytes,rxbytes,rps",
 	[HEAD_UDP_TX] = HEAD_START HEAD_UDP "writecnt,writeerr,writetimeo,pps",
 	[HEAD_UDP_RX] = HEAD_START HEAD_UDP "readcnt,readtimeo,readerrlen,pps",
 };
 
 static enum head head_of(const struct record *r)
 {
+	if (r->bounces && !r->receiver)
+		return HEAD_BOUNCE;
 	if (r->udp)
 		return r->receiver ? HEAD_UDP_RX : HEAD_UDP_TX;
 	return r->receiver ? HEAD_TCP_RX : HEAD_TCP_TX;
@@ -125,16 +131,10 @@ static void loss_text(char *buf, size_t size, const struct stats_snap *d)
 		 (double)d->jitter_ns / 1e6, d->lost, sent, percent, d->late);
 }
 
-static void tcp_tx_text(char *buf, size_t size, const struct record *r)
+static void tcp_text(char *buf, size_t size, const struct record *r)
 {
 	const struct out_tcp *tcp = &r->tcp;
-	int n = snprintf(buf, size, ",%" PRIu64 ",%" PRIu64, r->d.packets,
-			 r->d.errors);
 
-	if (n < 0 || (size_t)n >= size)
-		return;
-	buf += n;
-	size -= (size_t)n;
 	if (!tcp->known)
 		snprintf(buf, size, ",,,,,");
 	else if (r->sum)
@@ -145,6 +145,35 @@ static void tcp_tx_text(char *buf, size_t size, const struct record *r)
 			 ",%" PRIu32,
 			 tcp->retransmits, tcp->cwnd_bytes / KBYTE,
 			 tcp->cwnd_packets, tcp->rtt_us, tcp->rttvar_us);
+}
+
+static void tcp_tx_text(char *buf, size_t size, const struct record *r)
+{
+	char tcp[96];
+
+	tcp_text(tcp, sizeof(tcp), r);
+	snprintf(buf, size, ",%" PRIu64 ",%" PRIu64 "%s", r->d.packets,
+		 r->d.errors, tcp);
+}
+
+/* Round trips in ms; how many a second there would be without pauses. */
+static void bounce_text(char *buf, size_t size, const struct record *r)
+{
+	const struct stats_snap *d = &r->d;
+	double mean_ns = stats_sample_mean(d);
+	uint64_t sent = d->samples * r->request_bytes;
+	bool any = d->samples > 0;
+	char tcp[96];
+
+	tcp_text(tcp, sizeof(tcp), r);
+	snprintf(buf, size,
+		 ",%" PRIu64 ",%.6f,%.6f,%.6f,%.6f%s,%" PRIu64 ",%" PRIu64
+		 ",%.0f",
+		 d->samples, mean_ns / 1e6,
+		 any ? (double)d->sample_min_ns / 1e6 : 0,
+		 any ? (double)d->sample_max_ns / 1e6 : 0,
+		 stats_sample_deviation(d) / 1e6, tcp, sent, d->bytes - sent,
+		 mean_ns > 0 ? 1e9 / mean_ns : 0);
 }
 
 /* The columns of -e after speed.  A refused datagram keeps its number and
@@ -158,6 +187,9 @@ static void named_text(char *buf, size_t size, const struct record *r)
 	switch (head_of(r)) {
 	case HEAD_TCP_TX:
 		tcp_tx_text(buf, size, r);
+		break;
+	case HEAD_BOUNCE:
+		bounce_text(buf, size, r);
 		break;
 	case HEAD_TCP_RX:
 		snprintf(buf, size, ",%" PRIu64 NO_BINS, r->d.packets);

@@ -409,9 +409,37 @@ static void put_row(struct line *l, const struct record *r)
 	put_bps(l, "bits_per_second", r);
 }
 
+/* Of --bounceback, whose rows alone have it. */
+static void put_round_trips(struct line *l, const struct record *r)
+{
+	const struct stats_snap *d = &r->d;
+	const struct stats_delay *all = &r->round_trip;
+	double mean_ns = stats_sample_mean(d);
+	bool any = d->samples > 0;
+
+	object_begin(l, "round_trip_ms");
+	put_count(l, "count", d->samples);
+	put_fixed_if(l, "min", any, d->sample_min_ns, NS_IN_MS);
+	put_fixed_if(l, "mean", any, (int64_t)mean_ns, NS_IN_MS);
+	put_fixed_if(l, "max", any, d->sample_max_ns, NS_IN_MS);
+	put_fixed_if(l, "stdev", any, (int64_t)stats_sample_deviation(d),
+		     NS_IN_MS);
+	if (r->total && !r->sum) {
+		put_fixed_if(l, "p50", all->known, all->p50_ns, NS_IN_MS);
+		put_fixed_if(l, "p99", all->known, all->p99_ns, NS_IN_MS);
+		put_fixed_if(l, "p99_9", all->known, all->p999_ns, NS_IN_MS);
+	}
+	object_end(l);
+	put_count_if(l, "responses_per_second", mean_ns > 0,
+		     mean_ns > 0 ? (uint64_t)(1e9 / mean_ns + 0.5) : 0);
+}
+
 static void put_tcp_sender(struct line *l, const struct record *r)
 {
 	const struct out_tcp *tcp = &r->tcp;
+
+	if (r->bounces)
+		put_round_trips(l, r);
 
 	put_count(l, "write_count", r->d.packets);
 	put_count(l, "write_errors", r->d.errors);

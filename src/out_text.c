@@ -305,6 +305,21 @@ static void datagrams_line(struct out *o, const struct out_banner *b)
 	put(o, "Sending %" PRIu64 " byte datagrams%s\n", b->len_bytes, tail.s);
 }
 
+static void bounce_line(struct out *o, const struct out_banner *b)
+{
+	struct text tail = { .len = 0 };
+
+	if (b->burst_ns > 0)
+		add(&tail, ", %" PRIu32 " times every %.2f seconds", b->bounces,
+		    (double)b->burst_ns / 1e9);
+	if (b->hold_us > 0)
+		add(&tail, ", held for %.3f ms", (double)b->hold_us / 1e3);
+	put(o,
+	    "Bounceback of %" PRIu32 " byte requests, %" PRIu32
+	    " byte replies%s\n",
+	    b->request_bytes, b->reply_bytes, tail.s);
+}
+
 static void client_banner(struct out *o, const struct out_banner *b)
 {
 	client_first_line(o, b);
@@ -314,6 +329,8 @@ static void client_banner(struct out *o, const struct out_banner *b)
 		put(o, "Binding to local address %s\n", b->bind);
 	if (b->udp)
 		datagrams_line(o, b);
+	if (b->bounces > 0)
+		bounce_line(o, b);
 	if (b->fq_bps > 0) {
 		char rate[48];
 
@@ -840,15 +857,46 @@ static void extras_total(struct extras *e, const struct record *r)
 	extras_buffer(e, r);
 }
 
+/* Round trips; how many a second there would be without pauses. */
+static void extras_trips(struct extras *e, const struct record *r)
+{
+	const struct stats_snap *d = &r->d;
+	const struct stats_delay *all = &r->round_trip;
+	double mean_ns = d->samples > 0
+				 ? (double)d->sample_sum_ns / (double)d->samples
+				 : 0;
+
+	extras_topic(e, "round trips ");
+	extra(e, "%" PRIu64, d->samples);
+	if (d->samples == 0)
+		return;
+	extra(e, "mean %.3f ms", mean_ns / 1e6);
+	extra(e, "min %.3f ms", ms_of(d->sample_min_ns));
+	extra(e, "max %.3f ms", ms_of(d->sample_max_ns));
+	extra(e, "stdev %.3f ms", stats_sample_deviation(d) / 1e6);
+	extra(e, "%.0f rps", mean_ns > 0 ? 1e9 / mean_ns : 0);
+	if (!all->known)
+		return;
+	extras_topic(e, "round trip ");
+	extra(e, "p50 %.3f ms", ms_of(all->p50_ns));
+	extra(e, "p99 %.3f ms", ms_of(all->p99_ns));
+	extra(e, "p99.9 %.3f ms", ms_of(all->p999_ns));
+}
+
 static void extra_lines(struct out *o, const struct record *r)
 {
 	struct extras e = { .o = o, .topic = "" };
+	bool all = o->style.enhanced && !layout_of(o)->modern;
+	bool trips = r->bounces && !r->receiver;
 
-	if (!o->style.enhanced || layout_of(o)->modern)
+	if (!all && !trips)
 		return;
 	add_place(&e.place, o, r);
-	extras_row(&e, r);
-	if (r->total)
+	if (trips)
+		extras_trips(&e, r);
+	if (all && !r->bounces)
+		extras_row(&e, r);
+	if (all && r->total)
 		extras_total(&e, r);
 	extras_flush(&e);
 }

@@ -49,6 +49,7 @@ struct group {
 	struct out_tcp tcp; /* of the total */
 	struct out_cpu cpu;
 	uint64_t asked_bps;
+	uint32_t request_bytes; /* of --bounceback, else 0 */
 };
 
 /* A stream, as the report follows it. */
@@ -459,6 +460,8 @@ static struct record make_record(struct report *r, struct entry *e,
 		.id = e->s->conn.id,
 		.udp = e->s->udp,
 		.receiver = e->s->receiver,
+		.bounces = e->s->series != NULL,
+		.request_bytes = e->s->job.bounce.request_bytes,
 		.streams = 1,
 		.conn = &e->s->conn,
 		.start_ns = start_ns - e->start_ns,
@@ -621,7 +624,7 @@ static bool moved(const struct stats_snap *a, const struct stats_snap *b)
 	       a->errors != b->errors || a->blocked != b->blocked ||
 	       a->icmp != b->icmp || a->socket_drops != b->socket_drops ||
 	       a->shared_drops != b->shared_drops ||
-	       a->clock_steps != b->clock_steps;
+	       a->clock_steps != b->clock_steps || a->samples != b->samples;
 }
 
 /* The time that -O leaves out ends at omit_end_ns: a row ends there, and what
@@ -730,6 +733,7 @@ static void complete_group(struct group *g, const struct record *one)
 	g->cpu.known = one->cpu.known;
 	g->cpu.shared = g->cpu.shared || one->cpu.shared;
 	g->asked_bps += one->asked_bps;
+	g->request_bytes = one->request_bytes;
 }
 
 /* The stream has ended: its last row and its total. */
@@ -759,6 +763,11 @@ static void finish(struct report *r, struct entry *e, int64_t end_ns)
 	e->printed_retransmits = 0; /* the total has them all */
 	rec = make_record(r, e, from_ns, end_ns);
 	stream_counted(e->s, &snap, &rec.d);
+	if (e->s->series != NULL) {
+		series_delay(e->s->series, &rec.round_trip);
+		rec.d.sample_min_ns = rec.round_trip.min_ns;
+		rec.d.sample_max_ns = rec.round_trip.max_ns;
+	}
 	add_to_total(e, &rec.d, from_ns, end_ns);
 	since_start(&rec.d, e->start_ns);
 	set_acked(&rec);
@@ -860,6 +869,8 @@ static void print_total(struct report *r, struct group *g)
 		.tcp = g->tcp,
 		.cpu = g->cpu,
 		.asked_bps = g->asked_bps,
+		.bounces = g->request_bytes > 0,
+		.request_bytes = g->request_bytes,
 		.jitter_mean_ns = stats_jitter_mean(&g->total),
 	};
 

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bounce.h"
 #include "clock.h"
 #include "log.h"
 #include "tcp.h"
@@ -104,8 +105,6 @@ static const char *not_offered(const struct opening *o)
 		return o->first.what;
 	if (o->first.kind == WIRE_TCP_IPERF3)
 		return "iperf3";
-	if (o->first.kind == WIRE_TCP_BOUNCE)
-		return "an iperf 2 bounceback test";
 	return NULL;
 }
 
@@ -238,6 +237,27 @@ static void receive(struct conn *c, const struct opening *o,
 		tcp_tell(s);
 	if (atomic_load(&s->cut))
 		tell_refusal(c, &s->refusal, tells);
+	atomic_store(&s->closed, true);
+	report_poke(v->report);
+}
+
+/* --bounceback: its first request is there, or the beginning of it. */
+static void bounce(struct conn *c, const struct opening *o)
+{
+	struct server_tcp *v = c->server;
+	struct stream *s = c->stream;
+
+	s->conn.mode = "bounceback";
+	atomic_store(&s->start_ns, o->first_ns);
+	if (report_add(v->report, s, s->conn.peer, 1) < 0) {
+		log_stranger(clock_ns(),
+			     "no memory for a stream from %s port %u",
+			     s->conn.peer, s->conn.peer_port);
+		return;
+	}
+	c->reports = true;
+	atomic_fetch_add(&v->accepted, 1);
+	bounce_reply(s, o->have);
 	atomic_store(&s->closed, true);
 	report_poke(v->report);
 }
@@ -408,6 +428,10 @@ static void run_test(struct conn *c, const struct opening *o)
 	const struct wire_client *header = &c->header;
 	struct wire_wish w = wire_wish(header);
 
+	if (o->first.kind == WIRE_TCP_BOUNCE) {
+		bounce(c, o);
+		return;
+	}
 	if (w.reverse) {
 		reverse(c);
 		return;

@@ -340,7 +340,7 @@ static int tune_tcp(int fd, const struct options *o, char *what)
 		name_number(what, "-M", o->mss_bytes);
 		rc = set_int(fd, IPPROTO_TCP, TCP_MAXSEG, (int)o->mss_bytes);
 	}
-	if (rc == 0 && o->nodelay) {
+	if (rc == 0 && (o->nodelay || o->bounces > 0)) {
 		name_text(what, "-N", "TCP_NODELAY");
 		rc = set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	}

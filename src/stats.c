@@ -1,6 +1,7 @@
 #include "stats.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -677,11 +678,21 @@ void stats_diff(struct stats_snap *out, const struct stats_snap *now,
 		.shared_drops = now->shared_drops - before->shared_drops,
 		.drops_told = now->drops_told,
 		.clock_steps = now->clock_steps - before->clock_steps,
+		.samples = now->samples - before->samples,
+		.sample_sum_ns = now->sample_sum_ns - before->sample_sum_ns,
+		.sample_squares_us2 =
+			now->sample_squares_us2 - before->sample_squares_us2,
+		.sample_min_ns = now->sample_min_ns,
+		.sample_max_ns = now->sample_max_ns,
 	};
 }
 
 void stats_join_rows(struct stats_snap *row, const struct stats_snap *other)
 {
+	if (other->sample_min_ns < row->sample_min_ns)
+		row->sample_min_ns = other->sample_min_ns;
+	if (other->sample_max_ns > row->sample_max_ns)
+		row->sample_max_ns = other->sample_max_ns;
 	if (row->row_gap_max > other->row_gap_max ||
 	    (row->row_gap_max == other->row_gap_max &&
 	     row->row_gap_max_ns >= other->row_gap_max_ns))
@@ -716,6 +727,13 @@ void stats_sum(struct stats_snap *sum, const struct stats_snap *one)
 	sum->shared_drops += one->shared_drops;
 	sum->drops_told = sum->drops_told || one->drops_told;
 	sum->clock_steps += one->clock_steps;
+	if (sum->samples == 0) {
+		sum->sample_min_ns = one->sample_min_ns;
+		sum->sample_max_ns = one->sample_max_ns;
+	}
+	sum->samples += one->samples;
+	sum->sample_sum_ns += one->sample_sum_ns;
+	sum->sample_squares_us2 += one->sample_squares_us2;
 	stats_join_rows(sum, one);
 	if (longer_gap(one, sum)) {
 		sum->gap_max = one->gap_max;
@@ -726,6 +744,23 @@ void stats_sum(struct stats_snap *sum, const struct stats_snap *one)
 		sum->jitter_ns = one->jitter_ns;
 	if (one->jitter_max_ns > sum->jitter_max_ns)
 		sum->jitter_max_ns = one->jitter_max_ns;
+}
+
+double stats_sample_mean(const struct stats_snap *s)
+{
+	return s->samples > 0 ? (double)s->sample_sum_ns / (double)s->samples
+			      : 0;
+}
+
+double stats_sample_deviation(const struct stats_snap *s)
+{
+	double mean_us = stats_sample_mean(s) / 1e3;
+	double variance = s->samples > 0 ? (double)s->sample_squares_us2 /
+							   (double)s->samples -
+						   mean_us * mean_us
+					 : 0;
+
+	return variance > 0 ? sqrt(variance) * 1e3 : 0;
 }
 
 uint64_t stats_sent(const struct stats_snap *s)

@@ -52,6 +52,12 @@ struct stats_snap {
 	uint64_t shared_drops; /* so too, while sessions shared the socket */
 	bool drops_told;       /* the receiver's system tells these two */
 	uint64_t clock_steps;  /* the sender's clock was set (recognised) */
+	/* Of a series (room series); 0 where there is none. */
+	uint64_t samples;
+	uint64_t sample_sum_ns;
+	uint64_t sample_squares_us2;
+	int64_t sample_min_ns; /* since the snapshot before; these two mean */
+	int64_t sample_max_ns; /* something where there are samples */
 };
 
 /* Quantiles of a delay in ns. */
@@ -73,6 +79,10 @@ void stats_diff(struct stats_snap *out, const struct stats_snap *now,
 void stats_sum(struct stats_snap *sum, const struct stats_snap *one);
 /* What row holds of its longest gap becomes that of both rows. */
 void stats_join_rows(struct stats_snap *row, const struct stats_snap *other);
+/* Mean and standard deviation of the samples, ns; 0 of none.  Their squares are
+ * of whole microseconds. */
+double stats_sample_mean(const struct stats_snap *s);
+double stats_sample_deviation(const struct stats_snap *s);
 /* Numbers settled or received: packets + lost. */
 uint64_t stats_sent(const struct stats_snap *s);
 /* Mean of the jitter over the datagrams received, ns. */

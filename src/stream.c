@@ -56,6 +56,15 @@ int stream_ledger(struct stream *s, int64_t base, int64_t late_after_ns)
 	return s->rx == NULL ? -ENOMEM : 0;
 }
 
+int stream_series(struct stream *s)
+{
+	s->series = malloc(sizeof(*s->series));
+	if (s->series == NULL)
+		return -ENOMEM;
+	series_init(s->series);
+	return 0;
+}
+
 int stream_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 {
 	sigset_t all;
@@ -115,6 +124,7 @@ void stream_free(struct stream *s)
 		close(s->fd);
 	stats_rx_free(s->rx);
 	stats_rx_free(s->omitted);
+	free(s->series);
 	free(s->buf);
 	free(s);
 }
@@ -220,7 +230,7 @@ static void take(const struct stream *s, struct stats_snap *out,
 
 	if (s->rx == NULL) {
 		stats_io_snap(&s->io, out);
-		if (!s->udp && !s->receiver)
+		if (!s->udp && !s->receiver && s->series == NULL)
 			take_arrived(s, out);
 		return;
 	}
@@ -240,11 +250,15 @@ static void read_snap(struct stats_rx *rx, struct stats_snap *out)
 void stream_snap(const struct stream *s, struct stats_snap *out)
 {
 	take(s, out, read_snap);
+	if (s->series != NULL)
+		series_snap(s->series, out);
 }
 
 void stream_cut(struct stream *s, struct stats_snap *out)
 {
 	take(s, out, stats_rx_cut);
+	if (s->series != NULL)
+		series_cut(s->series, out);
 }
 
 struct stats_rx *stream_rx(const struct stream *s)

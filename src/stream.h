@@ -14,6 +14,7 @@
 #include "block.h"
 #include "options.h"
 #include "out.h"
+#include "series.h"
 #include "sock.h"
 #include "stats.h"
 #include "wire.h"
@@ -26,6 +27,16 @@
 
 /* A test that a signal ends waits so long for its report. */
 #define STREAM_HURRY_NS 1000000000
+
+/* Requests and replies, instead of data. */
+struct stream_bounce {
+	uint32_t count;    /* requests of a burst; 0: this is no such stream */
+	int64_t period_ns; /* of bursts, 0: without a pause */
+	uint32_t hold_us;  /* how long the server waits before it replies */
+	uint32_t request_bytes;
+	uint32_t reply_bytes;
+	bool quickack;
+};
 
 /* What a sender is to do; constant while it runs. */
 struct stream_job {
@@ -42,6 +53,7 @@ struct stream_job {
 	bool no_fin;             /* UDP: nothing is to be confirmed */
 	enum wire_layout layout; /* UDP */
 	struct wire_client header;
+	struct stream_bounce bounce;
 };
 
 /* Where a UDP sender's datagrams go when its socket, the listening one of a
@@ -84,6 +96,7 @@ struct stream {
 	struct stream_tcp tcp;       /* TCP senders */
 	struct stats_rx *rx;         /* UDP receivers, else NULL */
 	struct stats_rx *omitted;    /* its ledger of what -O leaves out */
+	struct series *series;       /* of round trips, else NULL */
 	_Atomic int64_t start_ns;    /* monotonic; 0: not a byte yet */
 	_Atomic int64_t end_ns;      /* 0: runs; its counters are final */
 	_Atomic int64_t omit_end_ns; /* with -O: when the counted part began;
@@ -140,6 +153,7 @@ struct stream {
 	bool confirmed;         /* TCP sender: the peer took every byte */
 	uint64_t unconfirmed;   /* TCP sender: bytes never acknowledged */
 	int icmp_last;          /* UDP sender: errno of the latest of io.icmp */
+	uint64_t unanswered;    /* requests without a reply */
 	bool unreachable;  /* UDP sender: nobody answered but the network */
 	bool peer_is_ours; /* UDP sender: its server is one of ours */
 	uint64_t cookie;   /* UDP sender: what that server wants to see */
@@ -166,6 +180,8 @@ struct stream *stream_new(int fd, bool owns_fd, bool udp, bool receiver,
 /* Gives a UDP receiver its ledger, and with s->omit_ns a second one; -ENOMEM.
  */
 int stream_ledger(struct stream *s, int64_t base, int64_t late_after_ns);
+/* Gives a stream its series; -ENOMEM. */
+int stream_series(struct stream *s);
 /* Runs mover(s, arg) on a thread of its own, which blocks all signals. */
 int stream_start(struct stream *s, void *(*mover)(void *), void *arg);
 /* A thread with a small stack that blocks all signals; 0 or -errno. */

@@ -55,6 +55,10 @@ enum {
 #define KEY_MAX_BYTES 128
 /* Fixed part of a bounceback message. */
 #define BOUNCE_MIN_BYTES 52
+#define BOUNCE_QUICKACK 0x8000u
+#define BOUNCE_REPLY 0x0800u /* 2.2: the reply has a size of its own */
+#define BOUNCE_NO_TIME 0xffffffffu
+#define BOUNCE_FILLER 0x5a
 /* iperf3 opens with 36 characters and a zero (seen with 3.12). */
 #define IPERF3_COOKIE_BYTES 37
 
@@ -590,6 +594,55 @@ struct wire_tcp_first wire_tcp_first(const uint8_t *p, size_t n, bool eof)
 	if (first.kind == WIRE_TCP_MORE && eof)
 		return verdict(WIRE_TCP_RAW, 0);
 	return first;
+}
+
+void wire_bounce_encode(uint8_t *p, const struct wire_bounce *in)
+{
+	bool own_size = in->reply_bytes != in->bytes;
+
+	memset(p, BOUNCE_FILLER, WIRE_BOUNCE_BYTES - 4);
+	put32(p, WIRE_BB);
+	put32(p + 4, in->bytes);
+	put32(p + 8, in->id);
+	put16(p + 12, (uint16_t)((in->quickack ? BOUNCE_QUICKACK : 0) |
+				 (own_size ? BOUNCE_REPLY : 0)));
+	put32(p + 16, 0);
+	put_stamp(p + 20, in->sent_ns);
+	for (size_t at = 28; at < 44; at += 4)
+		put32(p + at, BOUNCE_NO_TIME);
+	put32(p + 44, in->hold_us);
+	if (own_size)
+		put32(p + 60, in->reply_bytes);
+}
+
+int wire_bounce_decode(const uint8_t *p, size_t n, struct wire_bounce *out)
+{
+	uint16_t flags;
+
+	if (n < BOUNCE_MIN_BYTES || get32(p) != WIRE_BB)
+		return -EINVAL;
+	flags = get16(p + 12);
+	*out = (struct wire_bounce){
+		.bytes = get32(p + 4),
+		.reply_bytes = get32(p + 4),
+		.id = get32(p + 8),
+		.quickack = (flags & BOUNCE_QUICKACK) != 0,
+		.sent_ns = get_time(p + 20),
+		.hold_us = get32(p + 44),
+	};
+	if ((flags & BOUNCE_REPLY) != 0)
+		out->reply_bytes = get32_within(p, n, 60);
+	if (get32(p + 28) != BOUNCE_NO_TIME) {
+		out->received_ns = get_time(p + 28);
+		out->replied_ns = get_time(p + 36);
+	}
+	return 0;
+}
+
+void wire_bounce_reply(uint8_t *p, int64_t received_ns, int64_t replied_ns)
+{
+	put_stamp(p + 28, received_ns);
+	put_stamp(p + 36, replied_ns);
 }
 
 /* Lost and out of order are differences at some servers, which can fall below

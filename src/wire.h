@@ -42,6 +42,10 @@
 #define WIRE_REPORT_LEGACY_BYTES 52
 #define WIRE_REPORT_BYTES 128
 #define WIRE_ACK_BYTES 28
+#define WIRE_BOUNCE_BYTES 64 /* of a message, at least */
+#define WIRE_BOUNCE_MAX                                                        \
+	(16u << 20) /* nobody measures round trips with more                   \
+		     */
 #define WIRE_STREAMS_MAX 65535
 #define WIRE_TICK_NS INT64_C(10000000) /* unit of times: -t and -O */
 
@@ -52,6 +56,18 @@ enum wire_layout {
 	WIRE_MODERN,     /* 16 bytes, 64-bit numbers, modern report */
 	WIRE_MODERN_C,   /* the same with -C: no client header behind it */
 	WIRE_SMALL_TRIP, /* modern layout with 32-bit numbers */
+};
+
+/* A request of --bounceback, or its reply. */
+struct wire_bounce {
+	uint32_t bytes;       /* of the request */
+	uint32_t reply_bytes; /* the same where the client asks for no other */
+	uint32_t id;          /* of its burst, from 1 on */
+	uint32_t hold_us;     /* before the reply */
+	bool quickack;
+	int64_t sent_ns;     /* by the client's wall clock */
+	int64_t received_ns; /* by the server's; 0 in a request */
+	int64_t replied_ns;
 };
 
 /* The sequence header of one datagram. */
@@ -165,6 +181,12 @@ uint32_t wire_streams(const struct wire_client *c);
  * has_ext is clear); with start_ns what makes it WIRE_TCP_START_BYTES, or ends
  * at WIRE_UDP_START_BYTES of the datagram.  Returns how many. */
 size_t wire_client_encode(uint8_t *p, const struct wire_client *in);
+/* Writes the WIRE_BOUNCE_BYTES of a request over digits. */
+void wire_bounce_encode(uint8_t *p, const struct wire_bounce *in);
+/* 0, or -EINVAL: n bytes at p are no such message, or too few of one. */
+int wire_bounce_decode(const uint8_t *p, size_t n, struct wire_bounce *out);
+/* Makes a request, WIRE_BOUNCE_BYTES of it at p, its reply. */
+void wire_bounce_reply(uint8_t *p, int64_t received_ns, int64_t replied_ns);
 /* What opens this stream?  eof: no more bytes will come, or they take too
  * long; the answer is never WIRE_TCP_MORE then. */
 struct wire_tcp_first wire_tcp_first(const uint8_t *p, size_t n, bool eof);

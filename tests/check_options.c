@@ -71,54 +71,57 @@ static const char *or_dash(const char *text)
 /* Every field, as " name=value" each. */
 static void dump(const struct options *o, char *buf, size_t size)
 {
-	snprintf(buf, size,
-		 " side=%d ask=%d host=%s udp=%d port=%d bps=%llu pps=%llu"
-		 " rate_set=%d time=%lld time_set=%d amount=%llu interval=%lld"
-		 " len=%u parallel=%u parallel_set=%d window=%u bind=%s"
-		 " bind_host=%s bind_dev=%s bind_port=%d format=%c csv=%d"
-		 " exclude=%u print_mss=%d mss=%u nodelay=%d tos=%d tos_set=%d"
-		 " ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
-		 " output=%s enhanced=%d dialect=%d json=%d json_file=%s"
-		 " omit=%lld histograms=%d trip_times=%d late_after=%lld"
-		 " peer=%d reverse=%d full_duplex=%d dual=%d tradeoff=%d "
-		 "listen=%d"
-		 " no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
-		 " delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
-		 " n_old=%u ssm=%s to_host=%s to_dev=%s"
-		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu"
-		 " arms=%u arm0=%s:%s rounds=%u warmup=%u precision=%u"
-		 " margin=%u confidence=%u settle=%lld arm_timeout=%lld"
-		 " arm_show=%s seed=%llu seed_set=%d report=%s compare=%u"
-		 " file0=%s ",
-		 (int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
-		 (unsigned long long)o->rate.bps,
-		 (unsigned long long)o->rate.pps, o->rate_set,
-		 (long long)o->time_ns, o->time_set,
-		 (unsigned long long)o->amount_bytes, (long long)o->interval_ns,
-		 o->len_bytes, o->parallel, o->parallel_set, o->window_bytes,
-		 or_dash(o->bind), o->from.host, o->from.dev, o->from.port,
-		 o->format, o->csv, o->exclude, o->print_mss, o->mss_bytes,
-		 o->nodelay, o->tos, o->tos_set, o->ttl, o->family,
-		 o->daemonize, o->single, o->one_off, or_dash(o->cca),
-		 or_dash(o->output), o->enhanced, (int)o->dialect, o->json,
-		 or_dash(o->json_file), (long long)o->omit_ns, o->histograms,
-		 o->trip_times, (long long)o->late_after_ns,
-		 (int)o->peer_version, o->reverse, o->full_duplex, o->dual,
-		 o->tradeoff, o->listen_port, o->no_fin,
-		 (unsigned long long)o->fq_bps, o->retries,
-		 (long long)o->retry_ns, (long long)o->retry_for_ns,
-		 (long long)o->delay_ns, (long long)o->start_wall_ns,
-		 o->sum_only, o->hide_ips, o->utc, o->n_old, or_dash(o->ssm),
-		 o->to.host, o->to.dev, o->limits.n_allow, o->limits.clients,
-		 (long long)o->limits.time_ns,
-		 (unsigned long long)o->limits.rate_bps, o->n_arms,
-		 o->n_arms > 0 ? o->arm[0].label : "-",
-		 o->n_arms > 0 ? o->arm[0].command : "-", o->rounds, o->warmup,
-		 o->precision_ppm, o->margin_ppm, o->confidence_ppm,
-		 (long long)o->settle_ns, (long long)o->arm_timeout_ns,
-		 or_dash(o->arm_show), (unsigned long long)o->seed, o->seed_set,
-		 or_dash(o->report), o->n_compare,
-		 or_dash(o->n_compare > 0 ? o->compare[0] : NULL));
+	snprintf(
+		buf, size,
+		" side=%d ask=%d host=%s udp=%d port=%d bps=%llu pps=%llu"
+		" rate_set=%d time=%lld time_set=%d amount=%llu interval=%lld"
+		" len=%u parallel=%u parallel_set=%d window=%u bind=%s"
+		" bind_host=%s bind_dev=%s bind_port=%d format=%c csv=%d"
+		" exclude=%u print_mss=%d mss=%u nodelay=%d tos=%d tos_set=%d"
+		" ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
+		" output=%s enhanced=%d dialect=%d json=%d json_file=%s"
+		" omit=%lld histograms=%d trip_times=%d late_after=%lld"
+		" peer=%d reverse=%d full_duplex=%d dual=%d tradeoff=%d "
+		"listen=%d"
+		" no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
+		" delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
+		" bb=%u:%u:%u:%lld:%lld:%d n_old=%u ssm=%s to_host=%s to_dev=%s"
+		" n_allow=%u max_clients=%u max_time=%lld max_rate=%llu"
+		" arms=%u arm0=%s:%s rounds=%u warmup=%u precision=%u"
+		" margin=%u confidence=%u settle=%lld arm_timeout=%lld"
+		" arm_show=%s seed=%llu seed_set=%d report=%s compare=%u"
+		" file0=%s ",
+		(int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
+		(unsigned long long)o->rate.bps,
+		(unsigned long long)o->rate.pps, o->rate_set,
+		(long long)o->time_ns, o->time_set,
+		(unsigned long long)o->amount_bytes, (long long)o->interval_ns,
+		o->len_bytes, o->parallel, o->parallel_set, o->window_bytes,
+		or_dash(o->bind), o->from.host, o->from.dev, o->from.port,
+		o->format, o->csv, o->exclude, o->print_mss, o->mss_bytes,
+		o->nodelay, o->tos, o->tos_set, o->ttl, o->family, o->daemonize,
+		o->single, o->one_off, or_dash(o->cca), or_dash(o->output),
+		o->enhanced, (int)o->dialect, o->json, or_dash(o->json_file),
+		(long long)o->omit_ns, o->histograms, o->trip_times,
+		(long long)o->late_after_ns, (int)o->peer_version, o->reverse,
+		o->full_duplex, o->dual, o->tradeoff, o->listen_port, o->no_fin,
+		(unsigned long long)o->fq_bps, o->retries,
+		(long long)o->retry_ns, (long long)o->retry_for_ns,
+		(long long)o->delay_ns, (long long)o->start_wall_ns,
+		o->sum_only, o->hide_ips, o->utc, o->bounces,
+		o->bounce_request_bytes, o->bounce_reply_bytes,
+		(long long)o->bounce_period_ns, (long long)o->bounce_hold_ns,
+		o->bounce_no_quickack, o->n_old, or_dash(o->ssm), o->to.host,
+		o->to.dev, o->limits.n_allow, o->limits.clients,
+		(long long)o->limits.time_ns,
+		(unsigned long long)o->limits.rate_bps, o->n_arms,
+		o->n_arms > 0 ? o->arm[0].label : "-",
+		o->n_arms > 0 ? o->arm[0].command : "-", o->rounds, o->warmup,
+		o->precision_ppm, o->margin_ppm, o->confidence_ppm,
+		(long long)o->settle_ns, (long long)o->arm_timeout_ns,
+		or_dash(o->arm_show), (unsigned long long)o->seed, o->seed_set,
+		or_dash(o->report), o->n_compare,
+		or_dash(o->n_compare > 0 ? o->compare[0] : NULL));
 }
 
 /* Holds when text parses and each "name=value" of fields is in the result. */
@@ -347,6 +350,8 @@ static const struct {
 	{ "-c h -B name:5002", "bind=name:5002 bind_host=name bind_port=5002" },
 	{ "-s -B 224.0.0.9%eth0", "bind_host=224.0.0.9 bind_dev=eth0" },
 	{ "-c h%eth0", "to_host=h to_dev=eth0 host=h%eth0" },
+	{ "-c h --bounceback", "bb=10:100:100:1000000000:0:0" },
+	{ "-c h --bounceback -l 120", "bb=10:120:120:1000000000:0:0" },
 	{ "-c fe80::1%eth0", "to_host=fe80::1%eth0 to_dev=" },
 	{ "-c [fd00::1]%eth0", "to_host=fd00::1 to_dev=eth0" },
 	{ "-c ff02::1%eth0", "to_host=ff02::1%eth0 to_dev=" },
@@ -460,6 +465,17 @@ static const struct {
 	{ ARMS, NULL, "--report", "f.html", "report=f.html" },
 	{ "", NULL, "--compare --comp", "f", "compare=1" },
 	{ "-c h -u", NULL, "--no-udp-fin --no-u", NULL, "no_fin=1" },
+	{ "-c h", NULL, "--bounceback", "7", "bb=7:100:100:1000000000:0:0" },
+	{ "-c h --bounceback", NULL, "--bounceback-period", "0",
+	  "bb=10:100:100:0:0:0" },
+	{ "-c h --bounceback", NULL, "--bounceback-request", "200",
+	  "bb=10:200:200:1000000000:0:0" },
+	{ "-c h --bounceback", NULL, "--bounceback-reply", "1K",
+	  "bb=10:100:1024:1000000000:0:0" },
+	{ "-c h --bounceback", NULL, "--bounceback-hold", "5",
+	  "bb=10:100:100:1000000000:5000000:0" },
+	{ "-c h --bounceback", NULL, "--bounceback-no-quickack", NULL,
+	  "bb=10:100:100:1000000000:0:1" },
 	{ "-s -u -B 224.0.0.9", "-H", "--ssm-host --ssm", "10.0.0.1",
 	  "ssm=10.0.0.1" },
 	{ "-c h", NULL, "--fq-rate --fq", "10m", "fq=10000000" },
@@ -491,13 +507,27 @@ static void spell(char *buf, size_t size, size_t i, const char *name,
 		 value ? joint : "", value ? value : "");
 }
 
+/* May its argument be left out?  Then it is joined when it is there. */
+static bool joins_alone(const char *name)
+{
+	const struct opttable_row *r;
+
+	for (size_t i = 0; (r = opttable_row(i)) != NULL; i++) {
+		if (r->absent && strcmp(name + 2, r->names[0]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The long name in both its forms means what first means. */
 static void expect_long(const char *first, size_t i, const char *name)
 {
 	char spelled[128];
 
-	spell(spelled, sizeof(spelled), i, name, " ");
-	expect_same(first, spelled);
+	if (!joins_alone(name)) {
+		spell(spelled, sizeof(spelled), i, name, " ");
+		expect_same(first, spelled);
+	}
 	spell(spelled, sizeof(spelled), i, name, "=");
 	expect_same(first, spelled);
 }
@@ -510,7 +540,8 @@ START_TEST(takes_every_spelling)
 
 	split(&names, spellings[_i].names);
 	spell(first, sizeof(first), (size_t)_i,
-	      letter ? letter : names.words[1], " ");
+	      letter ? letter : names.words[1],
+	      joins_alone(names.words[1]) ? "=" : " ");
 	if (letter) {
 		spell(joined, sizeof(joined), (size_t)_i, letter, "");
 		expect_same(first, joined);
@@ -749,6 +780,41 @@ static const struct {
 	{ "-c h%a -B %b", "-B: \"%b\": -c names another device" },
 	{ "-c h:1", "-c: \"h:1\" is not a host: a name or an address, or "
 		    "HOST%DEV" },
+	{ "-c h --bounceback-period 1",
+	  "--bounceback-period: only with --bounceback" },
+	{ "-c h --bounceback-request 99",
+	  "--bounceback-request: only with --bounceback" },
+	{ "-c h --bounceback-reply 99",
+	  "--bounceback-reply: only with --bounceback" },
+	{ "-c h --bounceback-hold 9",
+	  "--bounceback-hold: only with --bounceback" },
+	{ "-c h --bounceback-no-quickack ",
+	  "--bounceback-no-quickack: only with --bounceback" },
+	{ "-c h --bounceback -R",
+	  "--bounceback: not together with -R: it goes both ways by itself" },
+	{ "-c h --bounceback --full-duplex",
+	  "--bounceback: not together with --full-duplex: it goes both ways by "
+	  "itself" },
+	{ "-c h --bounceback -d",
+	  "--bounceback: not together with -d: it goes both ways by itself" },
+	{ "-c h --bounceback -r",
+	  "--bounceback: not together with -r: it goes both ways by itself" },
+	{ "-c h -u --bounceback", "--bounceback: not for UDP: it needs a "
+				  "connection" },
+	{ "-c h --bounceback -b 9m", "--bounceback: not together with -b: its "
+				     "rate is N a period" },
+	{ "-c h --bounceback -n 9m",
+	  "--bounceback: not together with -n: it has a time" },
+	{ "-c h --bounceback -O 1", "--bounceback: not together with -O: its "
+				    "quantiles are of the whole test" },
+	{ "-c h --bounceback --peer-version 2.0",
+	  "--bounceback: a server of 2.0 does not know it" },
+	{ "-c h --bounceback -l 99 --bounceback-request 99",
+	  "-l: not together with --bounceback-request: they are the same" },
+	{ "-c h --bounceback -y C", "--bounceback: not together with -y: it "
+				    "shows in text, in JSON and with -e" },
+	{ "-c h --bounceback -l 9", "-l: \"9\" is out of range: 64 to 16777216 "
+				    "with --bounceback" },
 	{ "-c h --no-udp-fin", "--no-udp-fin: " NEEDS_UDP },
 	{ "-c h -u -R --no-udp-fin", "--no-udp-fin: not together with -R: the "
 				     "client sends nothing" },

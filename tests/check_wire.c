@@ -1427,12 +1427,85 @@ static TCase *report_case(void)
 	return tc;
 }
 
+/* A request of 2.1.8 as captured. */
+static const uint8_t bounce_218[] = {
+	0x00, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x64, 0x00, 0x00, 0x00,
+	0x01, 0xc0, 0x00, 0x5a, 0x5a, 0x00, 0x00, 0x00, 0x00, 0x6b, 0x0d,
+	0xf7, 0x91, 0x00, 0x0b, 0x0d, 0xa9, 0xff, 0xff, 0xff, 0xff, 0xff,
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	0x00, 0x00, 0x13, 0x88, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x5a,
+	0x5a, 0x5a, 0x5a, 0x5a, 0x5a, 0x30, 0x31, 0x32, 0x33,
+};
+
+START_TEST(reads_a_bounceback_request)
+{
+	struct wire_bounce m;
+
+	ck_assert_int_eq(wire_bounce_decode(bounce_218, 64, &m), 0);
+	ck_assert_uint_eq(m.bytes, 100);
+	ck_assert_uint_eq(m.reply_bytes, 100);
+	ck_assert_uint_eq(m.id, 1);
+	ck_assert_uint_eq(m.hold_us, 5000);
+	ck_assert(m.quickack);
+	ck_assert_int_eq(m.sent_ns, INT64_C(1796077457724393000));
+	ck_assert_int_eq(m.received_ns, 0);
+	ck_assert_int_eq(wire_bounce_decode(bounce_218, 51, &m), -EINVAL);
+	ck_assert_int_eq(wire_bounce_decode(bounce_218 + 1, 60, &m), -EINVAL);
+}
+END_TEST
+
+/* As 2.1.8 writes it, but that the clocks of our hosts need not agree. */
+START_TEST(writes_a_bounceback_request)
+{
+	const struct wire_bounce m = {
+		.bytes = 100,
+		.reply_bytes = 100,
+		.id = 1,
+		.hold_us = 5000,
+		.quickack = true,
+		.sent_ns = INT64_C(1796077457724393000),
+	};
+	uint8_t p[64], wanted[64];
+
+	wire_fill(p, sizeof(p));
+	wire_bounce_encode(p, &m);
+	memcpy(wanted, bounce_218, sizeof(wanted));
+	wanted[12] = 0x80;
+	ck_assert_mem_eq(p, wanted, sizeof(p));
+}
+END_TEST
+
+START_TEST(a_reply_of_its_own_size_is_asked_for_as_2_2_does)
+{
+	const struct wire_bounce asked = { .bytes = 100,
+					   .reply_bytes = 7000,
+					   .id = 3 };
+	struct wire_bounce m;
+	uint8_t p[64];
+
+	wire_fill(p, sizeof(p));
+	wire_bounce_encode(p, &asked);
+	ck_assert_uint_eq(p[12], 0x08);
+	ck_assert_int_eq(wire_bounce_decode(p, sizeof(p), &m), 0);
+	ck_assert_uint_eq(m.reply_bytes, 7000);
+	ck_assert(!m.quickack);
+	wire_bounce_reply(p, INT64_C(1796077457724425000),
+			  INT64_C(1796077457730779000));
+	ck_assert_int_eq(wire_bounce_decode(p, sizeof(p), &m), 0);
+	ck_assert_int_eq(m.received_ns, INT64_C(1796077457724425000));
+	ck_assert_int_eq(m.replied_ns, INT64_C(1796077457730779000));
+}
+END_TEST
+
 static TCase *rest_case(void)
 {
 	TCase *tc = tcase_create("rest");
 
 	tcase_add_test(tc, acknowledges_like_the_original);
 	tcase_add_test(tc, filler_is_digits);
+	tcase_add_test(tc, reads_a_bounceback_request);
+	tcase_add_test(tc, writes_a_bounceback_request);
+	tcase_add_test(tc, a_reply_of_its_own_size_is_asked_for_as_2_2_does);
 	tcase_add_test(tc, knows_its_own_kind);
 	tcase_add_loop_test(tc, versions_read_as_text, 0, COUNT(versions));
 	return tc;

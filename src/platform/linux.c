@@ -232,6 +232,11 @@ int platform_unsent_limit(int fd, uint32_t bytes)
 	return set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)bytes);
 }
 
+int platform_quickack(int fd)
+{
+	return set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+}
+
 int platform_receive_least(int fd, uint32_t bytes)
 {
 	return set_int(fd, SOL_SOCKET, SO_RCVLOWAT, (int)bytes);

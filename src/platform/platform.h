@@ -55,6 +55,8 @@ int platform_cca_set(int fd, const char *name);
 int platform_cca_get(int fd, char *name, size_t size);
 /* Keeps the bytes that were written but not yet sent below bytes. */
 int platform_unsent_limit(int fd, uint32_t bytes);
+/* Acknowledges at once what comes next. */
+int platform_quickack(int fd);
 /* Wakes who waits for the socket when so many bytes are there. */
 int platform_receive_least(int fd, uint32_t bytes);
 /* Lets the kernel pace a TCP socket. */

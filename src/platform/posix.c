@@ -118,6 +118,12 @@ int platform_unsent_limit(int fd, uint32_t bytes)
 	return -ENOTSUP;
 }
 
+int platform_quickack(int fd)
+{
+	(void)fd;
+	return -ENOTSUP;
+}
+
 /* Elsewhere poll need not heed it. */
 int platform_receive_least(int fd, uint32_t bytes)
 {
