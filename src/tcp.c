@@ -24,6 +24,14 @@
 #define MEASURE_FIRST_NS (20 * CLOCK_MS_NS)
 /* A peer that sends without end is not read without end. */
 #define DRAIN_READS 256
+/* A receiver of more than this is woken rarely: when so many bytes wait, or
+ * after so long.  Both ends then spend less on waking up. */
+#define RARE_BYTES_PER_S 125000000
+#define RARE_BYTES (512u * 1024)
+#define RARE_MS 1
+/* No larger a part of its buffer waits: the rest is the window that the sender
+ * has meanwhile. */
+#define RARE_PART 8
 /* Below it each write waits for room first, and is small. */
 #define SLOW_BYTES_PER_S 12500000
 /* A paced write carries about this much time, unless -l says otherwise. */
@@ -507,18 +515,66 @@ static void received(struct stream *s, struct patience *p, size_t n)
 	counter_add(&s->io.calls, 1);
 }
 
+/* How a receiver waits for data. */
+struct waking {
+	uint32_t least;      /* so many bytes, but not for long; 1: for any */
+	bool some;           /* the last read left nothing behind */
+	int64_t measured_ns; /* when the rate was measured last */
+	uint64_t then_bytes;
+};
+
+/* Measures the rate, and wakes up rarely where there is enough of it. */
+static void see_rate(struct stream *s, struct waking *w, int64_t now_ns)
+{
+	uint64_t bytes = counter_get(&s->io.bytes);
+	int64_t span_ns = now_ns - w->measured_ns;
+	uint64_t room;
+	uint32_t least = 1;
+
+	if (s->at_once || span_ns < LOOK_NS)
+		return;
+	if ((double)(bytes - w->then_bytes) * 1e9 / (double)span_ns >=
+	    RARE_BYTES_PER_S) {
+		room = sock_window(s->fd, false) / RARE_PART;
+		least = room < RARE_BYTES ? (uint32_t)room : RARE_BYTES;
+	}
+	if (least != w->least && platform_receive_least(s->fd, least) == 0)
+		w->least = least;
+	w->measured_ns = now_ns;
+	w->then_bytes = bytes;
+}
+
+/* Reads what there is; where nothing is, the next call waits. */
+static ssize_t read_some(struct stream *s, struct waking *w)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	ssize_t n;
+
+	if (w->least <= 1)
+		return recv(s->fd, s->buf, s->buf_bytes, 0);
+	if (!w->some)
+		(void)poll(&p, 1, RARE_MS);
+	n = recv(s->fd, s->buf, s->buf_bytes, MSG_DONTWAIT);
+	w->some = n == (ssize_t)s->buf_bytes;
+	return n;
+}
+
 void tcp_receive(struct stream *s)
 {
 	struct out_cpu begun;
 	struct patience p = { .last_ns = clock_ns() };
+	struct waking w = { .least = 1,
+			    .measured_ns = p.last_ns,
+			    .then_bytes = counter_get(&s->io.bytes) };
 
 	stream_cpu_begin(&begun);
 	(void)sock_receive_limit(s->fd, IDLE_LOOK_NS);
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-		ssize_t n = recv(s->fd, s->buf, s->buf_bytes, 0);
+		ssize_t n = read_some(s, &w);
 
 		if (n > 0) {
 			received(s, &p, (size_t)n);
+			see_rate(s, &w, p.last_ns);
 			if (!is_endless(s, p.last_ns))
 				continue;
 			stream_note(s, "ended: the peer went on for longer "
@@ -528,6 +584,7 @@ void tcp_receive(struct stream *s)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			see_rate(s, &w, clock_ns());
 			if (!is_idle(s, &p))
 				continue;
 			s->error = -ETIMEDOUT;
