@@ -43,8 +43,6 @@
 /* iperf 2 default for multicast */
 #define MULTICAST_TTL 1
 
-/* With --hide-ips. */
-#define HIDDEN "(**hidden**)"
 /* A test that begins at a given time connects so much sooner. */
 #define AHEAD_NS CLOCK_SECOND_NS
 /* iperf 2 default: a later one is a mistake */
@@ -399,9 +397,9 @@ static void banner(const struct client *c, int fd)
 	char cca[16] = "";
 	struct out_banner b = {
 		.udp = o->udp,
-		.host = o->hide_ips ? HIDDEN : o->host,
+		.host = o->host,
 		.port = o->port,
-		.bind = o->hide_ips ? NULL : o->bind,
+		.bind = o->bind,
 		.len_bytes = c->len_bytes,
 		.window_asked = o->window_bytes,
 		.window_granted = sock_window(fd, true),

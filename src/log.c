@@ -8,16 +8,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hide.h"
+
 #define LINE_BYTES 1024
 #define SECOND_NS 1000000000
 
 static void (*also)(void *arg, const char *text);
 static void *also_arg;
+static const char *hidden; /* a name; NULL: nothing is hidden */
 
 void log_also(void (*tell)(void *arg, const char *text), void *arg)
 {
 	also = tell;
 	also_arg = arg;
+}
+
+void log_hide(const char *name)
+{
+	hidden = name;
 }
 
 __attribute__((format(printf, 1, 0))) static void write_line(const char *format,
@@ -27,6 +35,14 @@ __attribute__((format(printf, 1, 0))) static void write_line(const char *format,
 	size_t start = strlen(line);
 
 	(void)vsnprintf(line + start, sizeof(line) - start - 1, format, args);
+
+	if (hidden != NULL) {
+		char all[LINE_BYTES];
+
+		memcpy(all, line, sizeof(all));
+		hide_text(line + start, sizeof(line) - start - 1, all + start,
+			  hidden);
+	}
 
 	size_t len = strlen(line);
 

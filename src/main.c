@@ -214,5 +214,7 @@ int main(int argc, char *argv[])
 	case OPTIONS_RUN:
 		break;
 	}
+	if (o.hide_ips)
+		log_hide(o.host != NULL ? o.host : "");
 	return run_into(&o);
 }

@@ -115,7 +115,10 @@ static const struct optcheck_clash clashes[] = {
 	{ "bounceback-hold", NULL, bounces_not, "only with --bounceback" },
 	{ "bounceback-no-quickack", NULL, bounces_not,
 	  "only with --bounceback" },
+	{ "tos-override", "tos", NULL, "it is the same" },
+	{ "tos-override", "dscp", NULL, "it is the same" },
 	/* How it is reported. */
+	{ "sum-only", "arm", NULL, NULL },
 	{ "sum-only", "reportexclude", leaves_out_sums, "no row is left" },
 	{ "arm", "reportstyle", NULL, NULL },
 	{ "json", "reportstyle", NULL, NULL },

@@ -62,6 +62,8 @@ static const struct opttable_row table[] = {
 	{ 0, { "max-rate" }, "RATE", "serve up to RATE bits/s for each client",
 	  AS_SERVER, OPT_BPS, FIELD(limits.rate_bps), .min = 1000,
 	  .max = OPTIONS_RATE_MAX },
+	{ 0, { "tos-override" }, "TOS", "the same as -S, of what a server sends",
+	  AS_SERVER, OPT_TOS, FIELD(tos), MARK(tos_set), .max = 255 },
 	/* --- a client; -n stands before -t, so that of two variables IPERF_TIME
 	 * rules, as in iperf 2 --- */
 	{ 'c', { "client" }, "HOST", "connect to HOST and send",
@@ -251,8 +253,9 @@ static const struct opttable_row table[] = {
 	{ 'o', { "output" }, "FILE", "write the reports to FILE",
 	  AS_BOTH, OPT_TEXT, FIELD(output) },
 	/* What iperf 2 had, and what its scripts still give. */
-	{ 'U', { "single_udp" }, NULL, "no effect: one thread serves UDP",
-	  AS_BOTH, OPT_OLD, .at = 0, .env = "IPERF_SINGLE_UDP" },
+	{ 'U', { "single_udp" }, NULL, "the same as -u",
+	  AS_BOTH, OPT_SET, FIELD(udp), .min = true,
+	  .env = "IPERF_SINGLE_UDP" },
 	{ 'W', { "suggest_win_size" }, NULL, "no effect",
 	  AS_BOTH, OPT_OLD, .at = 0, .env = "IPERF_SUGGEST_WIN_SIZE" },
 	{ 'A', { "awdl" }, NULL, "no effect", AS_BOTH, OPT_OLD, .at = 0 },

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "hist.h"
@@ -56,6 +57,7 @@ enum head {
 	HEAD_E_UDP_TX,
 	HEAD_E_UDP_RX,
 	HEAD_E_UDP_RX_SUM,
+	HEAD_SUMS_UDP_RX, /* 2.1 and 2.2 with --sum-only */
 	HEAD_NONE,
 };
 
@@ -64,6 +66,7 @@ enum head {
 #define HEAD_V21_UDP "[ ID] Interval            Transfer     Bandwidth      "
 #define HEAD_V22_TCP "[ ID] Interval        Transfer    Bandwidth       "
 #define HEAD_V22_UDP "[ ID] Interval        Transfer     Bandwidth      "
+#define HEAD_SUMS "[ ID] Interval     Transfer     Bandwidth       "
 #define HEAD_LATENCY "  Jitter   Lost/Total  Latency avg/min/max/stdev"
 
 static const char *const head_texts[2][HEAD_NONE] = {
@@ -78,6 +81,7 @@ static const char *const head_texts[2][HEAD_NONE] = {
 		[HEAD_E_UDP_RX] =
 			HEAD_V21_UDP HEAD_LATENCY " PPS  Rx/inP  NetPwr",
 		[HEAD_E_UDP_RX_SUM] = HEAD_V21_UDP "Lost/Total  PPS",
+		[HEAD_SUMS_UDP_RX] = HEAD_SUMS "Lost/Total    PPS",
 	},
 	{
 		[HEAD_PLAIN] = HEAD_START,
@@ -91,6 +95,8 @@ static const char *const head_texts[2][HEAD_NONE] = {
 		[HEAD_E_UDP_RX] =
 			HEAD_V22_UDP HEAD_LATENCY " PPS Read/Timeo/NA NetPwr",
 		[HEAD_E_UDP_RX_SUM] = HEAD_V22_UDP "Lost/Total  PPS",
+		[HEAD_SUMS_UDP_RX] =
+			HEAD_SUMS "Lost/Total  Latency avg/min/max  PPS",
 	},
 };
 
@@ -144,6 +150,12 @@ static void add_id(struct text *t, int id)
 		add(t, "[%3d]", id);
 }
 
+/* With --sum-only 2.1 and 2.2 tell how many streams a sum has. */
+static bool numbers_sums(const struct out *o)
+{
+	return layout_of(o)->modern && o->style.sum_only;
+}
+
 /* 2.1 and 2.2 mark what a client receives. */
 static void add_row_id(struct text *t, const struct out *o,
 		       const struct record *r)
@@ -153,7 +165,7 @@ static void add_row_id(struct text *t, const struct out *o,
 
 	if (marked)
 		add(t, r->id < 10 ? "[ *%d]" : "[*%d]", r->id);
-	else if (r->sum && o->style.sum_only && layout_of(o)->modern)
+	else if (numbers_sums(o) && r->sum)
 		add(t, "[SUM-%" PRIu32 "]", r->streams);
 	else
 		add_id(t, r->id);
@@ -367,7 +379,7 @@ static void add_date(struct text *t, const struct out *o, int64_t wall_ns)
 	    (o->style.utc ? gmtime_r : localtime_r)(&sec, &tm) == NULL)
 		return;
 	strftime(day, sizeof(day), "%Y-%m-%d %H:%M:%S", &tm);
-	strftime(zone, sizeof(zone), "%Z", &tm);
+	strftime(zone, sizeof(zone), o->style.utc ? "UTC" : "%Z", &tm);
 	add(t, " on %s", day);
 	if (o->style.dialect == OUT_V22)
 		add(t, ".%03d", ms);
@@ -413,6 +425,8 @@ static enum head head_of(const struct out *o, const struct record *r)
 
 	if (o->style.dialect == OUT_V202 || (!modern && r->relayed))
 		return HEAD_NONE;
+	if (numbers_sums(o) && r->udp && r->receiver && r->sum)
+		return HEAD_SUMS_UDP_RX;
 	if (modern && o->style.enhanced)
 		return enhanced_head(r);
 	if (r->udp && r->receiver && !(modern && r->sum))
@@ -424,11 +438,16 @@ static void header(struct out *o, const struct record *r)
 {
 	enum head head = head_of(o, r);
 	int dialect = o->style.dialect == OUT_V22;
+	const char *text;
 
 	if (head == HEAD_NONE || (o->headers & 1u << head) != 0)
 		return;
 	o->headers |= 1u << head;
-	put(o, "%s\n", head_texts[dialect][head]);
+	text = head_texts[dialect][head];
+	if (numbers_sums(o) && r->sum)
+		put(o, "[SUM-cnt]%s\n", text + strlen("[ ID]"));
+	else
+		put(o, "%s\n", text);
 }
 
 /* Tails of rows. */
@@ -477,7 +496,13 @@ static void add_modern_sum_loss(struct text *t, const struct out *o,
 {
 	uint64_t sent = stats_sent(&r->d);
 
-	if (o->style.enhanced) {
+	if (numbers_sums(o) && o->style.dialect == OUT_V22) {
+		add(t, "  %" PRIu64 "/%" PRIu64, r->d.lost, sent);
+		add_loss_percent(t, o, &r->d);
+		add(t, "  -/-/-  %.0f pps", pps_of(r));
+		return;
+	}
+	if (o->style.enhanced || numbers_sums(o)) {
 		add(t, "  %" PRIu64 "/%" PRIu64 " %8.0f pps", r->d.lost, sent,
 		    pps_of(r));
 		return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "hide.h"
 
 /* A stream that has not begun is looked at this often. */
 #define LOOK_NS (50 * CLOCK_MS_NS)
@@ -136,14 +137,52 @@ static bool shows(const struct report *r, unsigned part)
 	return (r->o->exclude & part) == 0;
 }
 
-void report_banner(struct report *r, const struct out_banner *b)
+static void hide(char *text, size_t size)
 {
+	char all[OUT_NOTE_BYTES];
+
+	(void)snprintf(all, sizeof(all), "%s", text);
+	hide_text(text, size, all, NULL);
+}
+
+/* c as it is to be shown; kept in *shown when that is something else: the names
+ * in c are the movers'. */
+static const struct out_conn *hide_conn(const struct report *r,
+					const struct out_conn *c,
+					struct out_conn *shown)
+{
+	if (!r->o->hide_ips || c == NULL)
+		return c;
+	*shown = *c;
+	hide(shown->local, sizeof(shown->local));
+	hide(shown->peer, sizeof(shown->peer));
+	return shown;
+}
+
+/* Any of the three may be a name. */
+static void hide_banner(struct out_banner *b)
+{
+	b->host = b->host != NULL ? HIDE_NAME : NULL;
+	b->bind = b->bind != NULL ? HIDE_NAME : NULL;
+	b->group = b->group != NULL ? HIDE_NAME : NULL;
+}
+
+void report_banner(struct report *r, const struct out_banner *banner)
+{
+	struct out_banner shown = *banner;
+	const struct out_banner *b = &shown;
+
+	if (r->o->hide_ips)
+		hide_banner(&shown);
 	for (size_t i = 0; shows(r, OPTIONS_NO_SETTINGS) && i < r->n_outs; i++)
 		r->outs[i].writer->banner(&r->outs[i], b);
 }
 
-static void write_connected(struct report *r, const struct out_conn *c)
+static void write_connected(struct report *r, const struct out_conn *conn)
 {
+	struct out_conn shown;
+	const struct out_conn *c = hide_conn(r, conn, &shown);
+
 	for (size_t i = 0; shows(r, OPTIONS_NO_CONNECT) && i < r->n_outs; i++)
 		r->outs[i].writer->connected(&r->outs[i], c);
 }
@@ -156,8 +195,13 @@ static unsigned part_of(const struct record *rec)
 	return rec->sum ? OPTIONS_NO_SUM : OPTIONS_NO_DATA;
 }
 
-static void write_row(struct report *r, const struct record *rec)
+static void write_row(struct report *r, const struct record *row)
 {
+	struct out_conn conn;
+	struct record shown = *row;
+	const struct record *rec = &shown;
+
+	shown.conn = hide_conn(r, row->conn, &conn);
 	for (size_t i = 0; shows(r, part_of(rec)) && i < r->n_outs; i++) {
 		struct out *out = &r->outs[i];
 
@@ -170,8 +214,15 @@ static void write_row(struct report *r, const struct record *rec)
 	}
 }
 
-static void write_note(struct report *r, int id, const char *text)
+static void write_note(struct report *r, int id, const char *note)
 {
+	char hidden[OUT_NOTE_BYTES];
+	const char *text = note;
+
+	if (r->o->hide_ips) {
+		hide_text(hidden, sizeof(hidden), note, r->o->host);
+		text = hidden;
+	}
 	for (size_t i = 0; i < r->n_outs; i++)
 		r->outs[i].writer->note(&r->outs[i], id, text);
 }
@@ -298,21 +349,6 @@ static void free_id(struct report *r, int id)
 		r->ids[word] &= ~(UINT64_C(1) << (unsigned)id % ID_BITS);
 }
 
-/* All of an address but its last part. */
-static void hide(char address[OUT_ADDR_BYTES])
-{
-	char *last = strrchr(address, ':');
-	char kept[OUT_ADDR_BYTES];
-
-	if (last == NULL)
-		last = strrchr(address, '.');
-	if (last == NULL)
-		return;
-	(void)snprintf(kept, sizeof(kept), "%s", last + 1);
-	(void)snprintf(address, OUT_ADDR_BYTES,
-		       *last == '.' ? "*.*.*.%s" : "*:%s", kept);
-}
-
 /* The open group of this name, or a new one; NULL: no memory. */
 static struct group *join_group(struct report *r, const struct entry *e)
 {
@@ -356,10 +392,6 @@ static void take_added(struct report *r)
 		added = e->next;
 		e->next = NULL;
 		e->s->conn.id = next_id(r);
-		if (r->o->hide_ips) {
-			hide(e->s->conn.local);
-			hide(e->s->conn.peer);
-		}
 		e->group = join_group(r, e);
 		*at = e;
 		at = &e->next;

@@ -593,6 +593,72 @@ START_TEST(sums_of_receivers_follow_their_dialect)
 }
 END_TEST
 
+/* Headers and rows as 2.1.8 has them; in 2.2 no latency of sums is known. */
+static const struct {
+	enum out_dialect dialect;
+	bool enhanced;
+	bool receiver;
+	const char *text;
+} lone_sums[] = {
+	{ OUT_CLASSIC, false, false,
+	  "[ ID] Interval       Transfer     Bandwidth\n"
+	  "[SUM]  0.0- 1.0 sec   487 KBytes  3.99 Mbits/sec\n" },
+	{ OUT_V21, false, false,
+	  "[SUM-cnt] Interval       Transfer     Bandwidth\n"
+	  "[SUM-2] 0.0000-1.0000 sec   487 KBytes  3.99 Mbits/sec\n" },
+	{ OUT_V21, true, false,
+	  "[SUM-cnt] Interval            Transfer     Bandwidth      "
+	  "Write/Err  PPS\n"
+	  "[SUM-2] 0.0000-1.0000 sec   487 KBytes  3.99 Mbits/sec  339/0      "
+	  "339 pps\n" },
+	{ OUT_V21, false, true,
+	  "[SUM-cnt] Interval     Transfer     Bandwidth       Lost/Total    "
+	  "PPS\n"
+	  "[SUM-2] 0.0000-1.0000 sec   487 KBytes  3.99 Mbits/sec  1/340      "
+	  "339 pps\n" },
+	{ OUT_V22, false, true,
+	  "[SUM-cnt] Interval     Transfer     Bandwidth       Lost/Total  "
+	  "Latency avg/min/max  PPS\n"
+	  "[SUM-2] 0.00-1.00 sec   487 KBytes  3.99 Mbits/sec  1/340 (0.29%)  "
+	  "-/-/-  339 pps\n" },
+};
+
+START_TEST(sums_alone_tell_of_how_many_streams)
+{
+	struct record sum = sum_of(lone_sums[_i].receiver
+					   ? udp_got(1, 339 * 1470, 8, 1, 340)
+					   : udp_sent(0, 1, 339 * 1470));
+	struct page p;
+
+	sum.streams = 2;
+	page_open(&p, &out_text, lone_sums[_i].dialect, lone_sums[_i].enhanced);
+	p.out.style.sum_only = true;
+	out_text.interval(&p.out, &sum);
+	page_ends(&p, lone_sums[_i].text);
+}
+END_TEST
+
+START_TEST(times_of_day_are_local_or_utc)
+{
+	struct record r = moved(0, 1, 1250000);
+	struct page p;
+
+	ck_assert_int_eq(setenv("TZ", "XYZ-3", 1), 0);
+	tzset();
+	r.wall_ns = SEC(86400);
+	page_open(&p, &out_csv, OUT_CLASSIC, false);
+	out_csv.interval(&p.out, &r);
+	p.out.style.utc = true;
+	out_csv.interval(&p.out, &r);
+	page_ends(&p, "19700102030000,172.16.7.1,60193,172.16.7.2,5001,3,"
+		      "0.0-1.0,1250000,10000000\n"
+		      "19700102000000,172.16.7.1,60193,172.16.7.2,5001,3,"
+		      "0.0-1.0,1250000,10000000\n");
+	unsetenv("TZ");
+	tzset();
+}
+END_TEST
+
 START_TEST(rows_of_2_0_2_have_the_extra_blank)
 {
 	row_is(OUT_V202, false, udp_got(1, 250880, 7, 0, 170),
@@ -1949,6 +2015,9 @@ static TCase *rows_case(void)
 
 	tcase_add_test(tc, classic_rows_have_the_shape_of_2_0_5);
 	tcase_add_test(tc, sums_of_receivers_follow_their_dialect);
+	tcase_add_loop_test(tc, sums_alone_tell_of_how_many_streams, 0,
+			    (int)(sizeof(lone_sums) / sizeof(lone_sums[0])));
+	tcase_add_test(tc, times_of_day_are_local_or_utc);
 	tcase_add_test(tc, rows_of_2_0_2_have_the_extra_blank);
 	tcase_add_test(tc, modern_rows_have_the_shape_of_2_1_and_2_2);
 	tcase_add_test(tc, enhanced_2_1_rows_have_its_columns);

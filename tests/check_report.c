@@ -1046,6 +1046,65 @@ START_TEST(x_leaves_out_its_lines_alone)
 }
 END_TEST
 
+#define RULE "------------------------------------------------------------\n"
+
+START_TEST(sum_only_has_a_sum_of_one_stream_too)
+{
+	struct options o = udp_server();
+	struct bench b;
+	struct stream *s;
+
+	o.sum_only = true;
+	o.exclude = OPTIONS_NO_CONNECT | OPTIONS_NO_DATA;
+	bench_open(&b, o, 1);
+	s = running(&b, false, true, 1);
+	tick(&b, 0);
+	move(s, 1250000);
+	tick(&b, 1);
+	move(s, 1250000);
+	end(s, 2);
+	tick(&b, 2);
+	bench_ends(&b, 2,
+		   "[ ID] Interval       Transfer     Bandwidth\n"
+		   "[SUM]  0.0- 1.0 sec  1.19 MBytes  10.0 Mbits/sec\n"
+		   "[SUM]  1.0- 2.0 sec  1.19 MBytes  10.0 Mbits/sec\n"
+		   "[SUM]  0.0- 2.0 sec  2.38 MBytes  10.0 Mbits/sec\n");
+}
+END_TEST
+
+START_TEST(addresses_are_hidden_in_all_that_is_written)
+{
+	struct options o = client();
+	struct bench b;
+	struct stream *s;
+
+	o.hide_ips = true;
+	o.exclude = 0;
+	bench_open(&b, o, 1);
+	report_banner(b.r, &(struct out_banner){ .host = "h",
+						 .bind = "10.0.0.1",
+						 .port = 5001,
+						 .window_granted = 212992 });
+	s = running(&b, false, false, 1);
+	tick(&b, 0);
+	move(s, 1250000);
+	end(s, 1);
+	tick(&b, 1);
+	fflush(b.outs[2].file);
+	ck_assert_ptr_nonnull(strstr(b.json, "\"remote_host\":\"*.*.*.2\""));
+	ck_assert_ptr_null(strstr(b.json, "10.0.0."));
+	bench_ends(&b, 1,
+		   RULE "Client connecting to (**hidden**), TCP port 5001\n"
+			"Binding to local address (**hidden**)\n"
+			"TCP window size:  208 KByte (default)\n" RULE
+			"[  3] local *.*.*.1 port 50001 connected with *.*.*.2 "
+			"port 5001\n"
+			"[ ID] Interval       Transfer     Bandwidth\n"
+			"[  3]  0.0- 1.0 sec  1.19 MBytes  10.0 Mbits/sec\n"
+			"[  3]  0.0- 1.0 sec  1.19 MBytes  10.0 Mbits/sec\n");
+}
+END_TEST
+
 /* IDs. */
 
 static const struct {
@@ -1746,6 +1805,8 @@ static TCase *groups_case(void)
 	tcase_add_test(tc, no_sum_where_one_found_nobody);
 	tcase_add_loop_test(tc, x_leaves_out_its_lines_alone, 0,
 			    COUNT(exclusions));
+	tcase_add_test(tc, sum_only_has_a_sum_of_one_stream_too);
+	tcase_add_test(tc, addresses_are_hidden_in_all_that_is_written);
 	tcase_add_loop_test(tc, ids_are_those_of_their_dialect, 0, COUNT(ids));
 	tcase_add_test(tc, id_is_free_when_its_stream_has_left);
 	return tc;
