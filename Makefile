@@ -35,7 +35,7 @@ OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 # and with nothing else.
 PURE := series options opttable optvalue optcheck cmdline policy plan siphash pace stats wire units out_text out_csv out_json hist block \
 	stamp session quantile abstat abplan abrobust abresult abrun abread abtext out_arms \
-	out_html hide
+	out_html hide optknown
 PURE_OBJECTS := $(filter $(PURE:%=$(BUILD)/src/%.o),$(OBJECTS))
 UNITS := $(patsubst tests/%.c,%,$(wildcard tests/check_*.c))
 UNIT_BINS := $(UNITS:%=$(BUILD)/tests/%)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "optcheck.h"
+#include "optknown.h"
 #include "opttable.h"
 #include "optvalue.h"
 #include "stats.h"
@@ -85,7 +86,26 @@ static int ambiguous(struct optvalue_parser *p, const char *word, size_t length,
 				 (int)length, word, list);
 }
 
-/* The row that word names, of length bytes with its dashes. */
+/* In no row: an option that stayed out, one that has no effect any more, or
+ * none at all. */
+static int read_other(struct optvalue_parser *p, const char *word,
+		      size_t length)
+{
+	const struct optknown_row *k = optknown_name(word + 2, length - 2);
+
+	if (!k)
+		return optvalue_complain(p, "unknown option \"%.*s\"",
+					 (int)(length < 200 ? length : 200),
+					 word);
+	if (k->instead)
+		return optvalue_complain(p, "--%s is not offered: %s", k->name,
+					 k->instead);
+	optvalue_old(p->o, k->name);
+	return 0;
+}
+
+/* The row that word names, of length bytes with its dashes; none: what is to be
+ * said of it is said. */
 static int find_long(struct optvalue_parser *p, const char *word, size_t length,
 		     const struct opttable_row **row)
 {
@@ -107,9 +127,7 @@ static int find_long(struct optvalue_parser *p, const char *word, size_t length,
 		}
 	}
 	if (beginnings == 0 || length == 2)
-		return optvalue_complain(p, "unknown option \"%.*s\"",
-					 (int)(length < 200 ? length : 200),
-					 word);
+		return read_other(p, word, length);
 	if (beginnings > 1)
 		return ambiguous(p, word, length, yields(begun));
 	*row = begun;

@@ -326,18 +326,14 @@ static int read_wire_rate(struct optvalue_parser *p,
 	return keep(p, r, g, rc, bps > INT64_MAX ? INT64_MAX : (int64_t)bps);
 }
 
-/* Does nothing, and is told of; how often it was given does not matter. */
-static int read_old(struct optvalue_parser *p, const struct opttable_row *r)
+void optvalue_old(struct options *o, const char *name)
 {
-	struct options *o = p->o;
-
 	for (unsigned i = 0; i < o->n_old; i++) {
-		if (o->old[i] == r->names[0])
-			return 0;
+		if (o->old[i] == name)
+			return;
 	}
 	if (o->n_old < OPTIONS_OLD_MAX)
-		o->old[o->n_old++] = r->names[0];
-	return 0;
+		o->old[o->n_old++] = name;
 }
 
 static int read_letter(struct optvalue_parser *p, const struct opttable_row *r,
@@ -669,7 +665,8 @@ static int read_value(struct optvalue_parser *p, const struct opttable_row *r,
 	case OPT_EPOCH:
 		return read_seconds(p, r, g);
 	case OPT_OLD:
-		return read_old(p, r);
+		optvalue_old(p->o, r->names[0]);
+		return 0;
 	}
 	assert(false);
 	return -EINVAL;

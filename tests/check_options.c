@@ -10,6 +10,7 @@
 
 #include "../src/cmdline.h"
 #include "../src/optcheck.h"
+#include "../src/optknown.h"
 #include "../src/opttable.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -259,6 +260,7 @@ static const struct {
 	{ "-c h -S 0xb8", "tos=184" },
 	{ "-c h -S 010", "tos=8" },
 	{ "-s -S ef", "tos=184 tos_set=1" },
+	{ "-s --tx-sync --tx-s --udp-trig --remove", "n_old=3" },
 	{ "-s -S EF", "tos=184" },
 	{ "-s -S af11", "tos=40" },
 	{ "-s -S af12", "tos=48" },
@@ -709,6 +711,14 @@ static const struct {
 	{ "-s --re C",
 	  "option \"--re\" is ambiguous: --reverse, --reportstyle, "
 	  "--reportexclude" },
+	{ "-c h --ipg 0.1", "--ipg is not offered: -b Npps sets N datagrams a "
+			    "second" },
+	{ "-c h --tap", "--tap-dev is not offered: -B %DEV receives on that "
+			"device by the system's own stack" },
+	{ "-c h --l2checks=1",
+	  "--l2checks is not offered: tcpdump(1) shows the "
+	  "lengths of frames" },
+	{ "-s --incr", "unknown option \"--incr\"" },
 	{ "-s --u", "option \"--u\" is ambiguous: --udp, --utc, --histograms" },
 	{ "-s --js", "option \"--js\" is ambiguous: --json, --json-file" },
 	{ "-s --ipv", "option \"--ipv\" is ambiguous: --ipv4, --ipv6, "
@@ -1063,6 +1073,126 @@ START_TEST(needs_no_environment)
 }
 END_TEST
 
+/* What iperf 2 has had, from 2.0.2 to 2.2; more of them has the table. */
+static const char *const iperf_2_names[] = {
+	"NUM_REPORT_STRUCTS",
+	"awdl",
+	"bandwidth",
+	"bind",
+	"bounceback-congest",
+	"client",
+	"connect-retries",
+	"connect-retry-time",
+	"connect-retry-timer",
+	"daemon",
+	"dscp",
+	"dualtest",
+	"enhanced",
+	"enhancedreports",
+	"format",
+	"fq-rate",
+	"fq-rate-step",
+	"fq-rate-step-interval",
+	"full-duplex",
+	"help",
+	"hide-ips",
+	"histograms",
+	"ignore-shutdown",
+	"incr-dstip",
+	"incr-dstport",
+	"incr-srcip",
+	"incr-srcport",
+	"interval",
+	"ipg",
+	"ipv6_domain",
+	"ipv6_domian",
+	"jitter-histograms",
+	"l2checks",
+	"len",
+	"linux-congestion",
+	"listenport",
+	"local-only",
+	"mss",
+	"no-udp-fin",
+	"nodelay",
+	"num",
+	"omit",
+	"output",
+	"parallel",
+	"port",
+	"print_mss",
+	"remove",
+	"reportexclude",
+	"reportstyle",
+	"reverse",
+	"send-delay",
+	"server",
+	"set-rand-seed",
+	"single_udp",
+	"singleclient",
+	"ssm-host",
+	"suggest_win_size",
+	"sum-dstip",
+	"sum-only",
+	"sync-transfer-id",
+	"tap-dev",
+	"tcp-cca",
+	"tcp-congestion",
+	"tcp-rx-window-clamp",
+	"tcp-write-times",
+	"test-exchange-timeout",
+	"time",
+	"tos",
+	"tos-override",
+	"tradeoff",
+	"trip-time",
+	"trip-times",
+	"ttl",
+	"tun-dev",
+	"tx-sync",
+	"txdelay-time",
+	"txstart-time",
+	"udp",
+	"udp-counters-64bit",
+	"udp-histogram",
+	"udp-l4s",
+	"udp-l4s-video",
+	"udp-triggers",
+	"utc",
+	"vary-load",
+	"version",
+	"window",
+	"working-load-cca",
+};
+
+START_TEST(knows_every_name_of_iperf_2)
+{
+	struct options o;
+	struct line l;
+	char text[64], why[OPTIONS_WHY_BYTES] = "";
+
+	snprintf(text, sizeof(text), "--%s", iperf_2_names[_i]);
+	(void)parse(&o, &l, "", text, why);
+	ck_assert_msg(!strstr(why, "unknown option"), "%s", why);
+}
+END_TEST
+
+START_TEST(what_is_not_offered_is_in_no_other_table)
+{
+	const struct optknown_row *k;
+
+	for (size_t i = 0; (k = optknown_row(i)) != NULL; i++) {
+		const struct opttable_row *r;
+
+		ck_assert_ptr_eq(optknown_name(k->name, strlen(k->name)), k);
+		for (size_t at = 0; (r = opttable_row(at)) != NULL; at++)
+			ck_assert_msg(opttable_names(r, k->name,
+						     strlen(k->name)) != 2,
+				      "--%s", k->name);
+	}
+}
+END_TEST
+
 #define GROUPS 5
 
 static const char *const groups[][GROUPS] = {
@@ -1234,6 +1364,9 @@ static Suite *options_suite(void)
 	tcase_add_loop_test(t, a_variable_yields_to_what_was_typed, 0,
 			    COUNT(yielding));
 	tcase_add_test(t, each_clash_is_among_the_refusals);
+	tcase_add_loop_test(t, knows_every_name_of_iperf_2, 0,
+			    COUNT(iperf_2_names));
+	tcase_add_test(t, what_is_not_offered_is_in_no_other_table);
 	tcase_add_loop_test(t, means_the_same_in_any_order, 0, COUNT(groups));
 	tcase_add_test(t, joins_letters);
 	tcase_add_test(t, says_one_line_that_fits);
