@@ -250,6 +250,8 @@ static struct wire_client make_header(const struct client *c)
 	if (start)
 		h.start_ns = clock_wall_ns();
 	add_mode(c, &h);
+	if (!o->udp)
+		h.key = o->permit_key;
 	wire_version(&h.version_u, &h.version_l);
 	if (o->peer_version == OPTIONS_PEER_2_0)
 		make_legacy(c, &h);

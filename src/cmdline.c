@@ -14,6 +14,7 @@
 #include "wire.h"
 
 #define CONFIDENCE_PERCENT 95
+#define KEY_TIMEOUT_NS INT64_C(20000000000) /* iperf 2 default */
 #define ARM_TIMEOUT_NS (INT64_C(60) * 1000000000)
 
 /* --- the command line ----------------------------------------------------- */
@@ -244,6 +245,7 @@ static void start(struct optvalue_parser *p, struct options *o, char *why)
 	*o = (struct options){ .port = WIRE_PORT,
 			       .format = 'a',
 			       .late_after_ns = STATS_LATE_AFTER_NS,
+			       .key_timeout_ns = KEY_TIMEOUT_NS,
 			       .rounds = OPTIONS_ROUNDS,
 			       .bounce_request_bytes = OPTIONS_BOUNCE_BYTES,
 			       .bounce_period_ns = OPTIONS_BOUNCE_NS,

@@ -39,6 +39,16 @@ static bool bound_to_nothing(const struct options *o)
 	return o->from.host[0] == '\0';
 }
 
+static bool no_key(const struct options *o)
+{
+	return o->side == OPTIONS_CLIENT && !o->permit_key[0];
+}
+
+static bool needs_no_key(const struct options *o)
+{
+	return !o->permit_key;
+}
+
 static bool bounces_not(const struct options *o)
 {
 	return o->bounces == 0;
@@ -98,6 +108,11 @@ static const struct optcheck_clash clashes[] = {
 	{ "txdelay-time", "txstart-time", NULL, NULL },
 	{ "txstart-time", "arm", NULL, "each test would need another" },
 	{ "tos", "dscp", NULL, "it is a part of it" },
+	{ "permit-key", NULL, on_udp, NO_CONNECT },
+	{ "permit-key", NULL, no_key, "a client has to give the KEY" },
+	{ "permit-key", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
+	{ "permit-key", "bounceback", NULL, "its requests carry none" },
+	{ "permit-key-timeout", NULL, needs_no_key, "only with --permit-key" },
 	{ "bounceback", NULL, on_udp, "not for UDP: it needs a connection" },
 	{ "bounceback", "reverse", NULL, BOTH_WAYS },
 	{ "bounceback", "full-duplex", NULL, BOTH_WAYS },
@@ -263,6 +278,13 @@ static int check_sizes(struct optvalue_parser *p)
 			p, "%s: \"%.200s\" is out of range: %d to %d with UDP",
 			len->name, len->text, OPTIONS_UDP_LEN_MIN,
 			OPTIONS_UDP_LEN_MAX);
+	if (o->permit_key && o->amount_bytes > 0 &&
+	    o->amount_bytes < WIRE_CLIENT_MAX)
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\" is out of range: %d bytes at "
+			"least with --permit-key",
+			amount->name, amount->text, WIRE_CLIENT_MAX);
 	if (o->bounces > 0 && len->order &&
 	    (o->len_bytes < WIRE_BOUNCE_BYTES ||
 	     o->len_bytes > WIRE_BOUNCE_MAX))

@@ -128,6 +128,8 @@ struct options {
 	int64_t omit_ns;      /* -O, below time_ns; 0: everything counts */
 	bool histograms;
 	bool trip_times;
+	const char *permit_key; /* "": made up; NULL: none is needed */
+	int64_t key_timeout_ns; /* server: 0: it does not expire */
 	/* --bounceback */
 	uint32_t bounces; /* requests of a burst, 0: no such test */
 	uint32_t bounce_request_bytes;

@@ -39,6 +39,7 @@ enum opttable_kind {
 	OPT_DSCP,            /* six bits, or a name: the upper ones of a TOS */
 	OPT_WIRE_RATE,       /* bits/s in lower, bytes/s in upper case */
 	OPT_EPOCH,           /* seconds since 1970 */
+	OPT_KEY,             /* min to max characters, or nothing */
 	OPT_OLD,             /* accepted, does nothing */
 };
 

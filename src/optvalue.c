@@ -45,6 +45,7 @@ static const char *const wanted[] = {
 	[OPT_WIRE_RATE] = "a rate: bits a second with k, m, g, bytes a second "
 			  "with K, M, G",
 	[OPT_EPOCH] = "a Unix time: seconds since 1970, such as 1798761600.5",
+	[OPT_KEY] = "a key of 4 to 128 letters, digits and signs",
 	[OPT_OLD] = "", /* refuses nothing */
 };
 
@@ -334,6 +335,23 @@ void optvalue_old(struct options *o, const char *name)
 	}
 	if (o->n_old < OPTIONS_OLD_MAX)
 		o->old[o->n_old++] = name;
+}
+
+/* What can be shown and typed; without an argument it is made up. */
+static int read_key(struct optvalue_parser *p, const struct opttable_row *r,
+		    const struct optvalue_given *g)
+{
+	size_t length = strlen(g->text);
+
+	for (const char *c = g->text; *c; c++) {
+		if (*c <= ' ' || *c > '~')
+			return refuse(p, r, g);
+	}
+	if (g->text != r->absent &&
+	    (length < (size_t)r->min || length > (size_t)r->max))
+		return refuse(p, r, g);
+	store_text(p->o, r, g->text);
+	return 0;
 }
 
 static int read_letter(struct optvalue_parser *p, const struct opttable_row *r,
@@ -664,6 +682,8 @@ static int read_value(struct optvalue_parser *p, const struct opttable_row *r,
 		return read_wire_rate(p, r, g);
 	case OPT_EPOCH:
 		return read_seconds(p, r, g);
+	case OPT_KEY:
+		return read_key(p, r, g);
 	case OPT_OLD:
 		optvalue_old(p->o, r->names[0]);
 		return 0;

@@ -73,16 +73,18 @@ struct out_banner {
 	const char *cca; /* congestion control, NULL: unknown */
 	uint8_t tos;
 	bool nodelay;
-	unsigned mss;          /* asked with -M, 0: not asked */
-	uint64_t rate_bps;     /* asked with -b, 0: not so */
-	uint64_t rate_pps;     /* asked with -b in pps, 0: not so */
-	int64_t time_ns;       /* how long, 0: by amount or no end */
-	uint64_t amount_bytes; /* -n, 0: by time */
-	int64_t interval_ns;   /* -i, 0: totals only */
-	int64_t wall_ns;       /* when it is written */
-	int64_t omit_ns;       /* -O, 0: everything counts */
-	uint64_t fq_bps;       /* the kernel's pacing, 0: none */
-	uint32_t bounces;      /* requests of a burst, 0: it is no such test */
+	unsigned mss;              /* asked with -M, 0: not asked */
+	uint64_t rate_bps;         /* asked with -b, 0: not so */
+	uint64_t rate_pps;         /* asked with -b in pps, 0: not so */
+	int64_t time_ns;           /* how long, 0: by amount or no end */
+	uint64_t amount_bytes;     /* -n, 0: by time */
+	int64_t interval_ns;       /* -i, 0: totals only */
+	int64_t wall_ns;           /* when it is written */
+	int64_t omit_ns;           /* -O, 0: everything counts */
+	uint64_t fq_bps;           /* the kernel's pacing, 0: none */
+	const char *permit_key;    /* server: NULL: none is needed */
+	int64_t permit_timeout_ns; /* 0: it does not expire */
+	uint32_t bounces; /* requests of a burst, 0: it is no such test */
 	uint32_t request_bytes;
 	uint32_t reply_bytes;
 	uint32_t hold_us;

@@ -255,6 +255,9 @@ static void server_banner(struct out *o, const struct out_banner *b)
 		put(o, "Binding to local address %s\n", b->bind);
 	if (b->group != NULL)
 		put(o, "Joining multicast group  %s\n", b->group);
+	if (b->permit_key != NULL)
+		put(o, "Permit key is '%s' (timeout in %.1f seconds)\n",
+		    b->permit_key, (double)b->permit_timeout_ns / 1e9);
 	read_buffer_line(o, b);
 	if (b->udp && !layout_of(o)->modern)
 		put(o, "Receiving %" PRIu64 " byte datagrams\n", b->len_bytes);

@@ -260,6 +260,10 @@ void policy_text(const struct policy_refusal *r, char buf[POLICY_TEXT_BYTES])
 		snprintf(buf, POLICY_TEXT_BYTES,
 			 "no memory for another client");
 		return;
+	case POLICY_KEY:
+		snprintf(buf, POLICY_TEXT_BYTES,
+			 "only with its --permit-key, while that is valid");
+		return;
 	case POLICY_OTHER:
 		snprintf(buf, POLICY_TEXT_BYTES,
 			 "for a reason that this version does not know");

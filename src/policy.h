@@ -42,6 +42,7 @@ enum policy_why {
 	POLICY_TIME,    /* ns */
 	POLICY_RATE,    /* bits a second */
 	POLICY_MEMORY,  /* the server has none for another client */
+	POLICY_KEY,     /* it has not the permit key, or that has expired */
 	POLICY_OTHER,   /* a later version may have more of them */
 };
 

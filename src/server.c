@@ -8,12 +8,15 @@
 
 #include "clock.h"
 #include "log.h"
+#include "platform/platform.h"
 #include "report.h"
 #include "server_tcp.h"
 #include "server_udp.h"
 
 /* The main thread looks this often whether it shall stop. */
 #define LOOK_MS 100
+
+#define KEY_BYTES 16 /* of a key that is made up: 80 bits */
 
 struct server {
 	const struct options *o;
@@ -28,7 +31,28 @@ struct server {
 	struct server_tcp *tcp; /* one of the two */
 	struct server_udp *udp;
 	int64_t end_ns; /* of -t, INT64_MAX: for ever */
+	char made_key[KEY_BYTES + 1];
+	const char *key; /* --permit-key, NULL: none is needed */
 };
+
+/* --permit-key; one without an argument is made up. */
+static int choose_key(struct server *v)
+{
+	static const char signs[] = "abcdefghijklmnopqrstuvwxyz234567";
+	uint8_t bytes[KEY_BYTES];
+	int rc;
+
+	v->key = v->o->permit_key;
+	if (v->key == NULL || v->key[0] != '\0')
+		return 0;
+	rc = platform_secret(bytes, sizeof(bytes));
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < KEY_BYTES; i++)
+		v->made_key[i] = signs[bytes[i] % (sizeof(signs) - 1)];
+	v->key = v->made_key;
+	return 0;
+}
 
 static void *report_loop(void *arg)
 {
@@ -106,6 +130,10 @@ static void banner(struct server *v)
 		.mss = o->mss_bytes,
 	};
 
+	if (v->key != NULL) {
+		b.permit_key = v->key;
+		b.permit_timeout_ns = o->key_timeout_ns;
+	}
 	if (sock_is_multicast(&v->address))
 		b.group = o->from.host;
 	if (b.len_bytes == 0)
@@ -231,6 +259,11 @@ static bool begin(struct server *v)
 					  v->report, NULL);
 	else
 		v->tcp = server_tcp_new(v->listen_fd, v->o, v->report);
+	if (v->tcp != NULL)
+		server_tcp_key(v->tcp, v->key,
+			       v->o->key_timeout_ns > 0
+				       ? clock_ns() + v->o->key_timeout_ns
+				       : INT64_MAX);
 	return v->udp != NULL || v->tcp != NULL;
 }
 
@@ -239,6 +272,9 @@ static int start(struct server *v)
 {
 	int rc;
 
+	rc = choose_key(v);
+	if (rc < 0)
+		return rc;
 	v->report = report_new(v->o, v->outs, v->n_outs);
 	if (v->report == NULL)
 		return -ENOMEM;

@@ -58,6 +58,8 @@ struct server_tcp {
 	struct policy_addr peer;
 	uint32_t streams;
 	int64_t longest_ns;
+	const char *key;      /* NULL: none is needed */
+	int64_t key_until_ns; /* INT64_MAX: it does not expire */
 };
 
 /* What a stream has shown of itself. */
@@ -149,19 +151,43 @@ static void tell_refusal(struct conn *c, const struct policy_refusal *r,
 	}
 }
 
-/* May it be served?  Then it counts until leave. */
-static bool enter(struct conn *c, const struct wire_client *header)
+/* Has it the key?  How long a wrong one takes tells nothing of the right one.
+ */
+static bool has_key(const struct conn *c, const struct opening *o)
 {
+	const struct server_tcp *v = c->server;
+	const uint8_t *key = NULL;
+	size_t length = 0;
+	unsigned differ = 0;
+
+	if (v->key == NULL)
+		return true;
+	if (o->first.kind == WIRE_TCP_CLIENT)
+		length = wire_key(c->stream->buf, o->first.len, &key);
+	if (length == 0 || length != strlen(v->key) ||
+	    clock_ns() > v->key_until_ns)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		differ |= (unsigned)(key[i] ^ (uint8_t)v->key[i]);
+	return differ == 0;
+}
+
+/* May it be served?  Then it counts until leave. */
+static bool enter(struct conn *c, const struct opening *o)
+{
+	const struct wire_client *header = &c->header;
 	struct server_tcp *v = c->server;
 	struct policy_ask ask = { .addr = c->addr };
-	struct policy_refusal refusal;
+	struct policy_refusal refusal = { .why = POLICY_KEY };
 	char why[POLICY_TEXT_BYTES];
-	bool may;
+	bool may = has_key(c, o);
 
 	stream_ask(header, &ask);
-	pthread_mutex_lock(&v->lock);
-	may = policy_enter(v->policy, &ask, &refusal);
-	pthread_mutex_unlock(&v->lock);
+	if (may) {
+		pthread_mutex_lock(&v->lock);
+		may = policy_enter(v->policy, &ask, &refusal);
+		pthread_mutex_unlock(&v->lock);
+	}
 	atomic_store(&c->served, may);
 	if (may)
 		return true;
@@ -467,7 +493,7 @@ static void *serve(void *arg)
 		log_stranger(clock_ns(), "%s port %u: %s is not served here",
 			     s->conn.peer, s->conn.peer_port, what);
 	/* nothing at all: somebody looked whether the port is open */
-	if (what == NULL && o.have > 0 && enter(c, &c->header)) {
+	if (what == NULL && o.have > 0 && enter(c, &o)) {
 		if (o.first.kind == WIRE_TCP_CLIENT)
 			acknowledge(s, &c->header);
 		run_test(c, &o);
@@ -656,6 +682,12 @@ struct server_tcp *server_tcp_new(int fd, const struct options *o,
 		return NULL;
 	}
 	return v;
+}
+
+void server_tcp_key(struct server_tcp *v, const char *key, int64_t until_ns)
+{
+	v->key = key;
+	v->key_until_ns = until_ns;
 }
 
 unsigned server_tcp_accepted(const struct server_tcp *v)

@@ -16,6 +16,9 @@ struct server_tcp;
  * reports to r.  NULL: no memory. */
 struct server_tcp *server_tcp_new(int fd, const struct options *o,
 				  struct report *r);
+/* Serves only who has this key, up to until_ns; before the first look.  The key
+ * stays the caller's. */
+void server_tcp_key(struct server_tcp *v, const char *key, int64_t until_ns);
 /* Serves only peer's address, one test of so many streams that lasts at most
  * longest_ns (0: any time): a client to which its server connects back. */
 void server_tcp_only(struct server_tcp *v, const struct sock_addr *peer,

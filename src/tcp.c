@@ -233,16 +233,23 @@ static bool write_some(struct stream *s, const struct flow *f, size_t want,
 	return false;
 }
 
-void tcp_ask(struct stream *s)
+/* Sends the client header; how many bytes it has. */
+static size_t send_client(struct stream *s)
 {
-	uint8_t header[WIRE_TCP_BYTES];
+	uint8_t header[WIRE_CLIENT_MAX];
 	size_t n = wire_client_encode(header, &s->job.header);
 	ssize_t sent = send(s->fd, header, n, MSG_NOSIGNAL);
 
 	if (sent < 0)
 		s->error = -errno;
 	else if ((size_t)sent < n)
-		s->error = -EPIPE; /* an empty send buffer took less than 60 */
+		s->error = -EPIPE; /* an empty send buffer took less than it */
+	return n;
+}
+
+void tcp_ask(struct stream *s)
+{
+	(void)send_client(s);
 }
 
 /* The client header goes first, as one write.  -n shorter than the header
@@ -254,7 +261,7 @@ static void send_header(struct stream *s)
 	if (s->job.plain ||
 	    (s->job.amount_bytes > 0 && s->job.amount_bytes < n))
 		return;
-	tcp_ask(s);
+	n = send_client(s);
 	if (s->error == 0) {
 		counter_add(&s->io.bytes, n);
 		counter_add(&s->io.calls, 1);

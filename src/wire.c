@@ -392,6 +392,20 @@ static size_t put_start(uint8_t *p, const struct wire_client *in)
 	return bytes;
 }
 
+/* The length of the key, and the key, behind bytes of header; the flags say
+ * where it begins. */
+static size_t put_key(uint8_t *p, size_t bytes, const char *key)
+{
+	size_t length = strlen(key);
+	uint32_t flags = get32(p + CLIENT_FLAGS) & ~(uint32_t)WIRE_LEN_MASK;
+
+	put32(p + CLIENT_FLAGS,
+	      flags | WIRE_KEY | WIRE_LEN | (uint32_t)(bytes + 2) << 1);
+	put16(p + bytes, (uint16_t)length);
+	memcpy(p + bytes + 2, key, length);
+	return bytes + 2 + length;
+}
+
 size_t wire_client_encode(uint8_t *p, const struct wire_client *in)
 {
 	size_t bytes = in->has_ext ? WIRE_TCP_BYTES : WIRE_BASE_BYTES;
@@ -406,8 +420,8 @@ size_t wire_client_encode(uint8_t *p, const struct wire_client *in)
 	if (in->has_ext)
 		put_extension(p, in);
 	if (in->has_ext && in->start_ns != 0)
-		return put_start(p, in);
-	return bytes;
+		bytes = put_start(p, in);
+	return in->key != NULL ? put_key(p, bytes, in->key) : bytes;
 }
 
 /*
@@ -532,6 +546,22 @@ static size_t stated_bytes(uint32_t flags)
 	if (flags & WIRE_LEN)
 		return stated > WIRE_BASE_BYTES ? stated : WIRE_BASE_BYTES;
 	return flags & (WIRE_EXT | WIRE_V2) ? WIRE_TCP_BYTES : WIRE_BASE_BYTES;
+}
+
+size_t wire_key(const uint8_t *p, size_t n, const uint8_t **key)
+{
+	uint32_t flags = n >= WIRE_BASE_BYTES ? get32(p + CLIENT_FLAGS) : 0;
+	size_t at = stated_bytes(flags);
+
+	if (!(flags & WIRE_KEY))
+		return 0;
+	/* as the opening was judged */
+	if (!(flags & WIRE_LEN) || at < WIRE_BASE_BYTES + 2)
+		at += 2;
+	if (n <= at)
+		return 0;
+	*key = p + at;
+	return n - at;
 }
 
 /*

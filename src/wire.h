@@ -42,6 +42,10 @@
 #define WIRE_REPORT_LEGACY_BYTES 52
 #define WIRE_REPORT_BYTES 128
 #define WIRE_ACK_BYTES 28
+#define WIRE_KEY_MIN 4 /* iperf 2: of a permit key */
+#define WIRE_KEY_MAX 128
+/* Room for any client header of ours over TCP. */
+#define WIRE_CLIENT_MAX (WIRE_TCP_START_BYTES + 2 + WIRE_KEY_MAX)
 #define WIRE_BOUNCE_BYTES 64 /* of a message, at least */
 #define WIRE_BOUNCE_MAX                                                        \
 	(16u << 20) /* nobody measures round trips with more                   \
@@ -96,6 +100,7 @@ struct wire_client {
 			      written */
 	/* Between two of ours, where iperf 2 has a reserved field and one that
 	 * it leaves 0 without an option that we don't have. */
+	const char *key;    /* TCP: the permit key, NULL: none.  Only written */
 	uint16_t omit_10ms; /* -O */
 	uint32_t omit_from; /* UDP: the first number that counts, once it is
 			       known; 0: not yet, or all do */
@@ -151,6 +156,8 @@ bool wire_udp_stamped(const uint8_t *p, size_t n);
 /* Writes the 16 bytes of the modern header (or the 12 of the legacy one). */
 void wire_udp_encode(uint8_t *p, enum wire_layout layout,
 		     const struct wire_udp *in);
+/* The permit key of a TCP client header of n bytes in all; 0: it has none. */
+size_t wire_key(const uint8_t *p, size_t n, const uint8_t **key);
 /* Where the client header begins: the datagram header's bytes. */
 size_t wire_udp_bytes(enum wire_layout layout);
 /* What a server of ours has told a client of ours, which thereby shows that it
@@ -179,7 +186,8 @@ struct wire_wish wire_wish(const struct wire_client *c);
 uint32_t wire_streams(const struct wire_client *c);
 /* Writes the 60 bytes of base and extension (or the 24 of the base when
  * has_ext is clear); with start_ns what makes it WIRE_TCP_START_BYTES, or ends
- * at WIRE_UDP_START_BYTES of the datagram.  Returns how many. */
+ * at WIRE_UDP_START_BYTES of the datagram.  Over TCP a permit key follows.
+ * Returns how many. */
 size_t wire_client_encode(uint8_t *p, const struct wire_client *in);
 /* Writes the WIRE_BOUNCE_BYTES of a request over digits. */
 void wire_bounce_encode(uint8_t *p, const struct wire_bounce *in);

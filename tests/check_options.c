@@ -72,57 +72,59 @@ static const char *or_dash(const char *text)
 /* Every field, as " name=value" each. */
 static void dump(const struct options *o, char *buf, size_t size)
 {
-	snprintf(
-		buf, size,
-		" side=%d ask=%d host=%s udp=%d port=%d bps=%llu pps=%llu"
-		" rate_set=%d time=%lld time_set=%d amount=%llu interval=%lld"
-		" len=%u parallel=%u parallel_set=%d window=%u bind=%s"
-		" bind_host=%s bind_dev=%s bind_port=%d format=%c csv=%d"
-		" exclude=%u print_mss=%d mss=%u nodelay=%d tos=%d tos_set=%d"
-		" ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
-		" output=%s enhanced=%d dialect=%d json=%d json_file=%s"
-		" omit=%lld histograms=%d trip_times=%d late_after=%lld"
-		" peer=%d reverse=%d full_duplex=%d dual=%d tradeoff=%d "
-		"listen=%d"
-		" no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
-		" delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
-		" bb=%u:%u:%u:%lld:%lld:%d n_old=%u ssm=%s to_host=%s to_dev=%s"
-		" n_allow=%u max_clients=%u max_time=%lld max_rate=%llu"
-		" arms=%u arm0=%s:%s rounds=%u warmup=%u precision=%u"
-		" margin=%u confidence=%u settle=%lld arm_timeout=%lld"
-		" arm_show=%s seed=%llu seed_set=%d report=%s compare=%u"
-		" file0=%s ",
-		(int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
-		(unsigned long long)o->rate.bps,
-		(unsigned long long)o->rate.pps, o->rate_set,
-		(long long)o->time_ns, o->time_set,
-		(unsigned long long)o->amount_bytes, (long long)o->interval_ns,
-		o->len_bytes, o->parallel, o->parallel_set, o->window_bytes,
-		or_dash(o->bind), o->from.host, o->from.dev, o->from.port,
-		o->format, o->csv, o->exclude, o->print_mss, o->mss_bytes,
-		o->nodelay, o->tos, o->tos_set, o->ttl, o->family, o->daemonize,
-		o->single, o->one_off, or_dash(o->cca), or_dash(o->output),
-		o->enhanced, (int)o->dialect, o->json, or_dash(o->json_file),
-		(long long)o->omit_ns, o->histograms, o->trip_times,
-		(long long)o->late_after_ns, (int)o->peer_version, o->reverse,
-		o->full_duplex, o->dual, o->tradeoff, o->listen_port, o->no_fin,
-		(unsigned long long)o->fq_bps, o->retries,
-		(long long)o->retry_ns, (long long)o->retry_for_ns,
-		(long long)o->delay_ns, (long long)o->start_wall_ns,
-		o->sum_only, o->hide_ips, o->utc, o->bounces,
-		o->bounce_request_bytes, o->bounce_reply_bytes,
-		(long long)o->bounce_period_ns, (long long)o->bounce_hold_ns,
-		o->bounce_no_quickack, o->n_old, or_dash(o->ssm), o->to.host,
-		o->to.dev, o->limits.n_allow, o->limits.clients,
-		(long long)o->limits.time_ns,
-		(unsigned long long)o->limits.rate_bps, o->n_arms,
-		o->n_arms > 0 ? o->arm[0].label : "-",
-		o->n_arms > 0 ? o->arm[0].command : "-", o->rounds, o->warmup,
-		o->precision_ppm, o->margin_ppm, o->confidence_ppm,
-		(long long)o->settle_ns, (long long)o->arm_timeout_ns,
-		or_dash(o->arm_show), (unsigned long long)o->seed, o->seed_set,
-		or_dash(o->report), o->n_compare,
-		or_dash(o->n_compare > 0 ? o->compare[0] : NULL));
+	snprintf(buf, size,
+		 " side=%d ask=%d host=%s udp=%d port=%d bps=%llu pps=%llu"
+		 " rate_set=%d time=%lld time_set=%d amount=%llu interval=%lld"
+		 " len=%u parallel=%u parallel_set=%d window=%u bind=%s"
+		 " bind_host=%s bind_dev=%s bind_port=%d format=%c csv=%d"
+		 " exclude=%u print_mss=%d mss=%u nodelay=%d tos=%d tos_set=%d"
+		 " ttl=%d family=%d daemonize=%d single=%d one_off=%d cca=%s"
+		 " output=%s enhanced=%d dialect=%d json=%d json_file=%s"
+		 " omit=%lld histograms=%d trip_times=%d late_after=%lld"
+		 " peer=%d reverse=%d full_duplex=%d dual=%d tradeoff=%d "
+		 "listen=%d"
+		 " no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
+		 " delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
+		 " key=%s timeout=%lld bb=%u:%u:%u:%lld:%lld:%d n_old=%u "
+		 "ssm=%s to_host=%s to_dev=%s"
+		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu"
+		 " arms=%u arm0=%s:%s rounds=%u warmup=%u precision=%u"
+		 " margin=%u confidence=%u settle=%lld arm_timeout=%lld"
+		 " arm_show=%s seed=%llu seed_set=%d report=%s compare=%u"
+		 " file0=%s ",
+		 (int)o->side, (int)o->ask, or_dash(o->host), o->udp, o->port,
+		 (unsigned long long)o->rate.bps,
+		 (unsigned long long)o->rate.pps, o->rate_set,
+		 (long long)o->time_ns, o->time_set,
+		 (unsigned long long)o->amount_bytes, (long long)o->interval_ns,
+		 o->len_bytes, o->parallel, o->parallel_set, o->window_bytes,
+		 or_dash(o->bind), o->from.host, o->from.dev, o->from.port,
+		 o->format, o->csv, o->exclude, o->print_mss, o->mss_bytes,
+		 o->nodelay, o->tos, o->tos_set, o->ttl, o->family,
+		 o->daemonize, o->single, o->one_off, or_dash(o->cca),
+		 or_dash(o->output), o->enhanced, (int)o->dialect, o->json,
+		 or_dash(o->json_file), (long long)o->omit_ns, o->histograms,
+		 o->trip_times, (long long)o->late_after_ns,
+		 (int)o->peer_version, o->reverse, o->full_duplex, o->dual,
+		 o->tradeoff, o->listen_port, o->no_fin,
+		 (unsigned long long)o->fq_bps, o->retries,
+		 (long long)o->retry_ns, (long long)o->retry_for_ns,
+		 (long long)o->delay_ns, (long long)o->start_wall_ns,
+		 o->sum_only, o->hide_ips, o->utc, or_dash(o->permit_key),
+		 (long long)o->key_timeout_ns, o->bounces,
+		 o->bounce_request_bytes, o->bounce_reply_bytes,
+		 (long long)o->bounce_period_ns, (long long)o->bounce_hold_ns,
+		 o->bounce_no_quickack, o->n_old, or_dash(o->ssm), o->to.host,
+		 o->to.dev, o->limits.n_allow, o->limits.clients,
+		 (long long)o->limits.time_ns,
+		 (unsigned long long)o->limits.rate_bps, o->n_arms,
+		 o->n_arms > 0 ? o->arm[0].label : "-",
+		 o->n_arms > 0 ? o->arm[0].command : "-", o->rounds, o->warmup,
+		 o->precision_ppm, o->margin_ppm, o->confidence_ppm,
+		 (long long)o->settle_ns, (long long)o->arm_timeout_ns,
+		 or_dash(o->arm_show), (unsigned long long)o->seed, o->seed_set,
+		 or_dash(o->report), o->n_compare,
+		 or_dash(o->n_compare > 0 ? o->compare[0] : NULL));
 }
 
 /* Holds when text parses and each "name=value" of fields is in the result. */
@@ -445,7 +447,7 @@ static const struct {
 	{ "-c h -u", NULL, "--trip-times --tri", NULL, "trip_times=1" },
 	{ "-s -u", NULL, "--late-after --la", "30", "late_after=30000000" },
 	{ "-c h", "-R", "--reverse --rev", NULL, "reverse=1" },
-	{ "-c h", NULL, "--peer-version --pe", "2.1", "peer=1" },
+	{ "-c h", NULL, "--peer-version --peer-v", "2.1", "peer=1" },
 	{ "-c h", NULL, "--full-duplex --full", NULL, "full_duplex=1" },
 	{ "-c h", "-d", "--dualtest --dual", NULL, "dual=1" },
 	{ "-c h", "-r", "--tradeoff --trade", NULL, "tradeoff=1" },
@@ -467,6 +469,9 @@ static const struct {
 	{ ARMS, NULL, "--report", "f.html", "report=f.html" },
 	{ "", NULL, "--compare --comp", "f", "compare=1" },
 	{ "-c h -u", NULL, "--no-udp-fin --no-u", NULL, "no_fin=1" },
+	{ "-s", NULL, "--permit-key", "abcd", "key=abcd" },
+	{ "-s --permit-key=abcd", NULL, "--permit-key-timeout", "0",
+	  "key=abcd timeout=0" },
 	{ "-c h", NULL, "--bounceback", "7", "bb=7:100:100:1000000000:0:0" },
 	{ "-c h --bounceback", NULL, "--bounceback-period", "0",
 	  "bb=10:100:100:0:0:0" },
@@ -810,6 +815,20 @@ static const struct {
 	  "--bounceback: not together with -d: it goes both ways by itself" },
 	{ "-c h --bounceback -r",
 	  "--bounceback: not together with -r: it goes both ways by itself" },
+	{ "-s -u --permit-key=abcd", "--permit-key: " NO_CONNECT },
+	{ "-c h --permit-key", "--permit-key: a client has to give the KEY" },
+	{ "-c h --permit-key=abcd --peer-version 2.0",
+	  "--permit-key: a server of 2.0 does not know it" },
+	{ "-c h --permit-key=abcd --bounceback",
+	  "--permit-key: not together with --bounceback: its requests carry "
+	  "none" },
+	{ "-s --permit-key-timeout 3",
+	  "--permit-key-timeout: only with --permit-key" },
+	{ "-s --permit-key=abc",
+	  "--permit-key: \"abc\" is not a key of 4 to 128 letters, digits and "
+	  "signs" },
+	{ "-c h --permit-key=abcd -n 99",
+	  "-n: \"99\" is out of range: 210 bytes at least with --permit-key" },
 	{ "-c h -u --bounceback", "--bounceback: not for UDP: it needs a "
 				  "connection" },
 	{ "-c h --bounceback -b 9m", "--bounceback: not together with -b: its "

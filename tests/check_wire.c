@@ -1427,6 +1427,36 @@ static TCase *report_case(void)
 	return tc;
 }
 
+/* As 2.1.8 sends it: its length and the key behind 60 bytes (flags aside, the
+ * length in them says where the key is). */
+START_TEST(writes_and_reads_a_permit_key)
+{
+	struct wire_client c = { .flags = wire_flags(false, false),
+				 .has_ext = true,
+				 .key = "abcdefgh12" };
+	uint8_t p[WIRE_CLIENT_MAX];
+	const uint8_t *key = NULL;
+	struct wire_tcp_first first;
+	size_t n = wire_client_encode(p, &c);
+
+	ck_assert_uint_eq(n, 72);
+	ck_assert_mem_eq(p, "\x50\x01\x00\x7c", 4);
+	ck_assert_mem_eq(p + 60,
+			 "\0\x0a"
+			 "abcdefgh12",
+			 12);
+	first = wire_tcp_first(p, n, false);
+	ck_assert_int_eq(first.kind, WIRE_TCP_CLIENT);
+	ck_assert_uint_eq(first.len, 72);
+	ck_assert_uint_eq(wire_key(p, n, &key), 10);
+	ck_assert_ptr_eq(key, p + 62);
+	c.key = NULL;
+	n = wire_client_encode(p, &c);
+	ck_assert_uint_eq(n, 60);
+	ck_assert_uint_eq(wire_key(p, n, &key), 0);
+}
+END_TEST
+
 /* A request of 2.1.8 as captured. */
 static const uint8_t bounce_218[] = {
 	0x00, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x64, 0x00, 0x00, 0x00,
@@ -1503,6 +1533,7 @@ static TCase *rest_case(void)
 
 	tcase_add_test(tc, acknowledges_like_the_original);
 	tcase_add_test(tc, filler_is_digits);
+	tcase_add_test(tc, writes_and_reads_a_permit_key);
 	tcase_add_test(tc, reads_a_bounceback_request);
 	tcase_add_test(tc, writes_a_bounceback_request);
 	tcase_add_test(tc, a_reply_of_its_own_size_is_asked_for_as_2_2_does);
