@@ -74,7 +74,11 @@ struct client {
 	const struct options *o;
 	const _Atomic int *stop;
 	struct report *report;
-	struct sock_addr peer;
+	struct sock_addr peers[SOCK_NAMES_MAX]; /* all its addresses */
+	size_t n_peers;
+	size_t at_peer;          /* which of these peer is */
+	bool looked_v6;          /* they are those of IPv6 */
+	struct sock_addr peer;   /* the one that it has */
 	struct sock_addr source; /* with -B */
 	bool has_source;
 	size_t len_bytes;
@@ -448,6 +452,50 @@ static size_t length(const struct client *c)
 						: OPTIONS_UDP_LEN;
 }
 
+static int look_up(struct client *c, int family, const char **why)
+{
+	int rc = sock_resolve_stop(c->o->to.host, c->o->port, family, c->o->udp,
+				   c->peers, SOCK_NAMES_MAX, why, c->stop);
+
+	c->looked_v6 = family == 6;
+	if (rc > 0) {
+		c->n_peers = (size_t)rc;
+		c->at_peer = 0;
+		c->peer = c->peers[0];
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* A name is looked up for IPv4 unless it has IPv6 only or -V asks for that,
+ * as iperf 2 does, whose servers listen on IPv4. */
+static int resolve_host(struct client *c, const char **why)
+{
+	int family = c->o->family;
+	int rc = look_up(c, family != 0 ? family : 4, why);
+
+	return rc == -ENOENT && family == 0 ? look_up(c, 6, why) : rc;
+}
+
+/* The next address of the server's name: those of IPv6 come last, and not where
+ * -B or -4 say otherwise.  False: there is none, and the first comes again. */
+static bool next_peer(struct client *c)
+{
+	const char *why = NULL;
+
+	if (c->at_peer + 1 < c->n_peers) {
+		c->peer = c->peers[++c->at_peer];
+		return true;
+	}
+	if (!c->looked_v6 && c->o->family == 0 && !c->has_source &&
+	    look_up(c, 6, &why) == 0) {
+		c->len_bytes = length(c);
+		return true;
+	}
+	c->peer = c->peers[0];
+	c->at_peer = 0;
+	return false;
+}
+
 /* Is this a failure that may be over in a moment? */
 static bool may_pass(int rc)
 {
@@ -492,6 +540,12 @@ static enum client_status connect_tries(struct client *c, uint32_t i, int *fd,
 		if (*failed == 0)
 			return CLIENT_OK;
 		close(*fd);
+		/* all streams have the address that the first one found */
+		if (may_pass(*failed) && i == 0 && atomic_load(c->stop) == 0 &&
+		    next_peer(c)) {
+			again += again > 0;
+			continue;
+		}
 		if (!may_pass(*failed) ||
 		    (again == 0 && begun_ns + o->retry_ns > give_up_ns) ||
 		    !wait_until(c, begun_ns + o->retry_ns))
@@ -520,21 +574,6 @@ static enum client_status connect_stream(struct client *c, uint32_t i)
 		c->inbound[c->n_inbound - 1].shares =
 			c->runs[c->n_runs - 1].stream;
 	return status;
-}
-
-/* A name is looked up for IPv4 unless it has IPv6 only or -V asks for that,
- * as iperf 2 does, whose servers listen on IPv4. */
-static int resolve_host(struct client *c, const char **why)
-{
-	const struct options *o = c->o;
-	int rc = sock_resolve_stop(o->to.host, o->port,
-				   o->family != 0 ? o->family : 4, o->udp,
-				   &c->peer, why, c->stop);
-
-	if (rc == -ENOENT && o->family == 0)
-		rc = sock_resolve_stop(o->to.host, o->port, 6, o->udp, &c->peer,
-				       why, c->stop);
-	return rc;
 }
 
 /* To a group only datagrams can go, and nothing comes back. */
@@ -572,8 +611,8 @@ static enum client_status resolve(struct client *c)
 	int family = c->peer.ss.ss_family == AF_INET6 ? 6 : 4;
 
 	rc = sock_resolve_stop(o->from.host[0] != '\0' ? o->from.host : NULL,
-			       o->from.port, family, o->udp, &c->source, &why,
-			       c->stop);
+			       o->from.port, family, o->udp, &c->source, 1,
+			       &why, c->stop);
 	if (rc == -EINTR)
 		return CLIENT_INTERRUPTED;
 	if (rc < 0) {

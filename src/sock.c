@@ -182,7 +182,8 @@ struct lookup {
 	uint16_t port;
 	int family;
 	bool udp;
-	struct sock_addr addr;
+	struct sock_addr list[SOCK_NAMES_MAX];
+	size_t max;
 	const char *why;
 	int rc;
 	int done[2];      /* a pipe: a byte comes when it is done */
@@ -207,8 +208,8 @@ static void *run_lookup(void *arg)
 {
 	struct lookup *l = arg;
 
-	l->rc = sock_resolve(l->host, l->port, l->family, l->udp, &l->addr, 1,
-			     &l->why);
+	l->rc = sock_resolve(l->host, l->port, l->family, l->udp, l->list,
+			     l->max, &l->why);
 	(void)!write(l->done[1], "", 1);
 	lookup_leave(l);
 	return NULL;
@@ -262,26 +263,28 @@ static int wait_lookup(const struct lookup *l, const _Atomic int *stop)
 }
 
 int sock_resolve_stop(const char *host, uint16_t port, int family, bool udp,
-		      struct sock_addr *addr, const char **why,
+		      struct sock_addr *list, size_t max, const char **why,
 		      const _Atomic int *stop)
 {
 	struct lookup *l = host != NULL ? lookup_new(host) : NULL;
 
 	if (l == NULL)
-		return sock_resolve(host, port, family, udp, addr, 1, why);
+		return sock_resolve(host, port, family, udp, list, max, why);
 	l->port = port;
 	l->family = family;
 	l->udp = udp;
+	l->max = max < SOCK_NAMES_MAX ? max : SOCK_NAMES_MAX;
 	if (start_lookup(l) < 0) {
 		lookup_free(l);
-		return sock_resolve(host, port, family, udp, addr, 1, why);
+		return sock_resolve(host, port, family, udp, list, max, why);
 	}
 
 	int rc = wait_lookup(l, stop);
 
 	if (rc == 0) {
 		rc = l->rc;
-		*addr = l->addr;
+		if (rc > 0)
+			memcpy(list, l->list, (size_t)rc * sizeof(*list));
 		*why = l->why;
 	}
 	lookup_leave(l);

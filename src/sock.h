@@ -30,10 +30,11 @@ struct sock_addr {
  */
 int sock_resolve(const char *host, uint16_t port, int family, bool udp,
 		 struct sock_addr *list, size_t max, const char **why);
-/* The same, one address; -EINTR once *stop is not 0, however long a name server
- * lets one wait: the process should end then. */
+#define SOCK_NAMES_MAX 8
+/* The same; -EINTR once *stop is not 0, however long a name server lets one
+ * wait: the process should end then.  At most SOCK_NAMES_MAX. */
 int sock_resolve_stop(const char *host, uint16_t port, int family, bool udp,
-		      struct sock_addr *addr, const char **why,
+		      struct sock_addr *list, size_t max, const char **why,
 		      const _Atomic int *stop);
 /* The address as text, with its zone; port may be NULL. */
 void sock_text(const struct sock_addr *addr, char *buf, size_t size,
