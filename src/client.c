@@ -232,7 +232,8 @@ static void make_legacy(const struct client *c, struct wire_client *h)
 static struct wire_client make_header(const struct client *c)
 {
 	const struct options *o = c->o;
-	bool start = o->trip_times && c->len_bytes >= WIRE_UDP_START_BYTES;
+	bool start = o->trip_times &&
+		     (!o->udp || c->len_bytes >= WIRE_UDP_START_BYTES);
 	struct wire_client h = {
 		.flags = wire_flags(o->udp, start),
 		.threads = c->streams,
@@ -275,6 +276,7 @@ static void give_job(struct client *c, struct stream *s)
 		.precise = clock_may_spin(c->streams),
 		.multicast = sock_is_multicast(&c->peer),
 		.no_fin = o->no_fin,
+		.records = o->trip_times && !o->udp,
 		.layout = o->peer_version == OPTIONS_PEER_2_0 ? WIRE_LEGACY
 							      : WIRE_MODERN,
 		.header = make_header(c),

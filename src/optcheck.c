@@ -74,6 +74,8 @@ static bool no_json_file(const struct options *o)
 #define NO_CONNECT "not for UDP: there is no connection"
 #define BOTH_WAYS "it goes both ways by itself"
 #define NOT_IN_CSV_BUT_E "it shows in text, in JSON and with -e"
+#define FORWARD_ONLY "over TCP it is of what the client sends"
+#define WHOLE_QUANTILES "its quantiles are of the whole test"
 #define NOT_IN_CSV "it shows in text and in JSON alone"
 
 static const struct optcheck_clash clashes[] = {
@@ -91,7 +93,12 @@ static const struct optcheck_clash clashes[] = {
 	{ "trip-times", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
 	/* What is measured of datagrams alone. */
 	{ "late-after", NULL, on_tcp, NEEDS_UDP },
-	{ "trip-times", NULL, on_tcp, NEEDS_UDP },
+	{ "trip-times", "reverse", on_tcp, FORWARD_ONLY },
+	{ "trip-times", "full-duplex", on_tcp, FORWARD_ONLY },
+	{ "trip-times", "dualtest", on_tcp, FORWARD_ONLY },
+	{ "trip-times", "tradeoff", on_tcp, FORWARD_ONLY },
+	{ "trip-times", "bounceback", NULL, "that has round trips" },
+	{ "trip-times", "omit", on_tcp, WHOLE_QUANTILES },
 	{ "histograms", NULL, on_tcp, NEEDS_UDP },
 	{ "no-udp-fin", NULL, on_tcp, NEEDS_UDP },
 	{ "no-udp-fin", "reverse", NULL, "the client sends nothing" },
@@ -120,7 +127,7 @@ static const struct optcheck_clash clashes[] = {
 	{ "bounceback", "tradeoff", NULL, BOTH_WAYS },
 	{ "bounceback", "bandwidth", NULL, "its rate is N a period" },
 	{ "bounceback", "num", NULL, "it has a time" },
-	{ "bounceback", "omit", NULL, "its quantiles are of the whole test" },
+	{ "bounceback", "omit", NULL, WHOLE_QUANTILES },
 	{ "bounceback", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
 	{ "len", "bounceback-request", NULL, "they are the same" },
 	{ "bounceback", "reportstyle", csv_hides, NOT_IN_CSV_BUT_E },
@@ -278,6 +285,13 @@ static int check_sizes(struct optvalue_parser *p)
 			p, "%s: \"%.200s\" is out of range: %d to %d with UDP",
 			len->name, len->text, OPTIONS_UDP_LEN_MIN,
 			OPTIONS_UDP_LEN_MAX);
+	if (!o->udp && o->trip_times && len->order &&
+	    o->len_bytes < WIRE_RECORD_BYTES)
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\" is out of range: %d bytes at "
+			"least with --trip-times",
+			len->name, len->text, WIRE_RECORD_BYTES);
 	if (o->permit_key && o->amount_bytes > 0 &&
 	    o->amount_bytes < WIRE_CLIENT_MAX)
 		return optvalue_complain(

@@ -101,7 +101,7 @@ static const struct opttable_row table[] = {
 	{ 'O', { "omit" }, "SEC", "leave the first SEC seconds out of the totals",
 	  AS_CLIENT, OPT_SECONDS, FIELD(omit_ns), .min = OPTIONS_OMIT_STEP_NS,
 	  .max = MAX_OMIT_NS },
-	{ 0, { "trip-times" }, NULL, "UDP: one-way delays, by both clocks",
+	{ 0, { "trip-times" }, NULL, "one-way delays, by both hosts' clocks",
 	  AS_CLIENT, OPT_SET, FIELD(trip_times), .min = true },
 	{ 0, { "bounceback" }, "N",
 	  "TCP: N requests and replies (10) a period",

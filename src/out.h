@@ -147,12 +147,19 @@ struct out_buffer {
 	uint64_t granted; /* bytes, 0: unknown */
 };
 
+enum out_series {
+	OUT_NO_SERIES,
+	OUT_ROUND_TRIPS, /* of --bounceback, at the client */
+	OUT_TRIPS,       /* of the records of a TCP stream, at its receiver: one
+			    way, by both hosts' wall clocks */
+};
+
 /* A row: an interval, a total, a sum or a server report. */
 struct record {
 	int id; /* of the stream; of a sum: -1 */
 	bool sum;
 	bool udp;
-	bool bounces; /* requests and replies: d has their round trips */
+	enum out_series series; /* what the samples of d are */
 	uint32_t request_bytes; /* of these */
 	bool receiver;          /* else the sender */
 	bool relayed;           /* a server report, printed by the client */
@@ -171,10 +178,10 @@ struct record {
 	/* the rest: totals and server reports only */
 	bool kernel_stamps; /* arrivals were stamped by the system, and not
 			       when they were read */
-	struct stats_delay delay;      /* above the lowest one */
-	struct stats_delay round_trip; /* TCP, of --bounceback */
-	struct stats_delay trip;       /* one way, by both hosts' wall clocks:
-					  with --trip-times */
+	struct stats_delay delay;   /* above the lowest one */
+	struct stats_delay samples; /* of a series, its quantiles */
+	struct stats_delay trip;    /* one way, by both hosts' wall clocks:
+				       with --trip-times */
 	struct out_causes causes;
 	const struct hist *histogram; /* of delay above the lowest, NULL: not
 					 asked for */

@@ -51,7 +51,7 @@ static const char *const head_texts[HEADS] = {
 
 static enum head head_of(const struct record *r)
 {
-	if (r->bounces && !r->receiver)
+	if (r->series == OUT_ROUND_TRIPS)
 		return HEAD_BOUNCE;
 	if (r->udp)
 		return r->receiver ? HEAD_UDP_RX : HEAD_UDP_TX;

@@ -409,15 +409,16 @@ static void put_row(struct line *l, const struct record *r)
 	put_bps(l, "bits_per_second", r);
 }
 
-/* Of --bounceback, whose rows alone have it. */
-static void put_round_trips(struct line *l, const struct record *r)
+/* Of --bounceback and of TCP's --trip-times, whose rows alone have it. */
+static void put_series(struct line *l, const struct record *r)
 {
 	const struct stats_snap *d = &r->d;
-	const struct stats_delay *all = &r->round_trip;
+	const struct stats_delay *all = &r->samples;
 	double mean_ns = stats_sample_mean(d);
 	bool any = d->samples > 0;
 
-	object_begin(l, "round_trip_ms");
+	object_begin(l,
+		     r->series == OUT_TRIPS ? "trip_time_ms" : "round_trip_ms");
 	put_count(l, "count", d->samples);
 	put_fixed_if(l, "min", any, d->sample_min_ns, NS_IN_MS);
 	put_fixed_if(l, "mean", any, (int64_t)mean_ns, NS_IN_MS);
@@ -430,6 +431,8 @@ static void put_round_trips(struct line *l, const struct record *r)
 		put_fixed_if(l, "p99_9", all->known, all->p999_ns, NS_IN_MS);
 	}
 	object_end(l);
+	if (r->series == OUT_TRIPS)
+		return;
 	put_count_if(l, "responses_per_second", mean_ns > 0,
 		     mean_ns > 0 ? (uint64_t)(1e9 / mean_ns + 0.5) : 0);
 }
@@ -438,8 +441,8 @@ static void put_tcp_sender(struct line *l, const struct record *r)
 {
 	const struct out_tcp *tcp = &r->tcp;
 
-	if (r->bounces)
-		put_round_trips(l, r);
+	if (r->series != OUT_NO_SERIES)
+		put_series(l, r);
 
 	put_count(l, "write_count", r->d.packets);
 	put_count(l, "write_errors", r->d.errors);
@@ -588,7 +591,8 @@ static void put_delay(struct line *l, const char *name,
 		return;
 	}
 	object_begin(l, name);
-	put_count(l, "count", d->count);
+	if (d->count > 0)
+		put_count(l, "count", d->count);
 	if (lowest)
 		put_fixed(l, "min", d->min_ns, NS_IN_MS);
 	put_fixed(l, "mean", d->mean_ns, NS_IN_MS);
@@ -676,6 +680,8 @@ static void put_kind(struct line *l, const struct record *r)
 		put_udp_sender(l, r);
 	} else if (r->receiver) {
 		/* not every server tells it */
+		if (r->series != OUT_NO_SERIES)
+			put_series(l, r);
 		put_count_if(l, "read_count", !r->relayed || r->d.packets > 0,
 			     r->d.packets);
 	} else {
@@ -687,6 +693,8 @@ static void put_total(struct line *l, const struct record *r)
 {
 	if (r->udp && r->receiver)
 		put_udp_total(l, r);
+	else if (r->relayed && r->trip.known)
+		put_delay(l, "trip_time_ms", &r->trip, false, true);
 	put_rates(l, r);
 	put_cpu(l, r);
 	if (!r->sum)

@@ -880,21 +880,23 @@ static void extras_total(struct extras *e, const struct record *r)
 		extras_delay(e, r);
 		extras_causes(e, r);
 	}
+	if (!r->udp && r->relayed)
+		extras_delay(e, r);
 	extras_rates(e, r);
 	extras_cpu(e, r);
 	extras_buffer(e, r);
 }
 
-/* Round trips; how many a second there would be without pauses. */
-static void extras_trips(struct extras *e, const struct record *r)
+/* Round trips, with how many a second there would be without pauses, or trips
+ * one way. */
+static void extras_series(struct extras *e, const struct record *r)
 {
 	const struct stats_snap *d = &r->d;
-	const struct stats_delay *all = &r->round_trip;
-	double mean_ns = d->samples > 0
-				 ? (double)d->sample_sum_ns / (double)d->samples
-				 : 0;
+	const struct stats_delay *all = &r->samples;
+	bool trips = r->series == OUT_TRIPS;
+	double mean_ns = stats_sample_mean(d);
 
-	extras_topic(e, "round trips ");
+	extras_topic(e, trips ? "trips " : "round trips ");
 	extra(e, "%" PRIu64, d->samples);
 	if (d->samples == 0)
 		return;
@@ -902,10 +904,11 @@ static void extras_trips(struct extras *e, const struct record *r)
 	extra(e, "min %.3f ms", ms_of(d->sample_min_ns));
 	extra(e, "max %.3f ms", ms_of(d->sample_max_ns));
 	extra(e, "stdev %.3f ms", stats_sample_deviation(d) / 1e6);
-	extra(e, "%.0f rps", mean_ns > 0 ? 1e9 / mean_ns : 0);
+	if (!trips)
+		extra(e, "%.0f rps", mean_ns > 0 ? 1e9 / mean_ns : 0);
 	if (!all->known)
 		return;
-	extras_topic(e, "round trip ");
+	extras_topic(e, trips ? "trip " : "round trip ");
 	extra(e, "p50 %.3f ms", ms_of(all->p50_ns));
 	extra(e, "p99 %.3f ms", ms_of(all->p99_ns));
 	extra(e, "p99.9 %.3f ms", ms_of(all->p999_ns));
@@ -915,14 +918,14 @@ static void extra_lines(struct out *o, const struct record *r)
 {
 	struct extras e = { .o = o, .topic = "" };
 	bool all = o->style.enhanced && !layout_of(o)->modern;
-	bool trips = r->bounces && !r->receiver;
+	bool series = r->series != OUT_NO_SERIES;
 
-	if (!all && !trips)
+	if (!all && !series)
 		return;
 	add_place(&e.place, o, r);
-	if (trips)
-		extras_trips(&e, r);
-	if (all && !r->bounces)
+	if (series)
+		extras_series(&e, r);
+	if (all && r->series != OUT_ROUND_TRIPS)
 		extras_row(&e, r);
 	if (all && r->total)
 		extras_total(&e, r);

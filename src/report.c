@@ -51,6 +51,7 @@ struct group {
 	struct out_cpu cpu;
 	uint64_t asked_bps;
 	uint32_t request_bytes; /* of --bounceback, else 0 */
+	enum out_series series;
 };
 
 /* A stream, as the report follows it. */
@@ -485,6 +486,13 @@ static void read_tcp(const struct entry *e, struct out_tcp *out)
 	};
 }
 
+static enum out_series series_of(const struct stream *s)
+{
+	if (s->series == NULL)
+		return OUT_NO_SERIES;
+	return s->receiver ? OUT_TRIPS : OUT_ROUND_TRIPS;
+}
+
 static struct record make_record(struct report *r, struct entry *e,
 				 int64_t start_ns, int64_t end_ns)
 {
@@ -492,7 +500,7 @@ static struct record make_record(struct report *r, struct entry *e,
 		.id = e->s->conn.id,
 		.udp = e->s->udp,
 		.receiver = e->s->receiver,
-		.bounces = e->s->series != NULL,
+		.series = series_of(e->s),
 		.request_bytes = e->s->job.bounce.request_bytes,
 		.streams = 1,
 		.conn = &e->s->conn,
@@ -766,6 +774,7 @@ static void complete_group(struct group *g, const struct record *one)
 	g->cpu.shared = g->cpu.shared || one->cpu.shared;
 	g->asked_bps += one->asked_bps;
 	g->request_bytes = one->request_bytes;
+	g->series = one->series;
 }
 
 /* The stream has ended: its last row and its total. */
@@ -796,9 +805,9 @@ static void finish(struct report *r, struct entry *e, int64_t end_ns)
 	rec = make_record(r, e, from_ns, end_ns);
 	stream_counted(e->s, &snap, &rec.d);
 	if (e->s->series != NULL) {
-		series_delay(e->s->series, &rec.round_trip);
-		rec.d.sample_min_ns = rec.round_trip.min_ns;
-		rec.d.sample_max_ns = rec.round_trip.max_ns;
+		series_delay(e->s->series, &rec.samples);
+		rec.d.sample_min_ns = rec.samples.min_ns;
+		rec.d.sample_max_ns = rec.samples.max_ns;
 	}
 	add_to_total(e, &rec.d, from_ns, end_ns);
 	since_start(&rec.d, e->start_ns);
@@ -901,7 +910,7 @@ static void print_total(struct report *r, struct group *g)
 		.tcp = g->tcp,
 		.cpu = g->cpu,
 		.asked_bps = g->asked_bps,
-		.bounces = g->request_bytes > 0,
+		.series = g->series,
 		.request_bytes = g->request_bytes,
 		.jitter_mean_ns = stats_jitter_mean(&g->total),
 	};
@@ -990,7 +999,7 @@ static void read_block(const struct entry *e, struct record *rec)
 	};
 	rec->trip = (struct stats_delay){
 		.known = b->trip_known,
-		.count = b->packets,
+		.count = rec->udp ? b->packets : 0, /* those are reads */
 		.min_ns = b->trip_min_ns,
 		.mean_ns = b->trip_mean_ns,
 		.max_ns = b->trip_max_ns,

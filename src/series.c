@@ -2,7 +2,7 @@
 
 #define NSEC_PER_USEC 1000
 #define NONE_MIN INT64_MAX
-#define NONE_MAX INT64_C(-1)
+#define NONE_MAX INT64_MIN
 
 void series_init(struct series *s)
 {
@@ -32,11 +32,9 @@ static void raise_to(_Atomic int64_t *most, int64_t value)
 
 void series_add(struct series *s, int64_t value_ns)
 {
-	uint64_t us;
+	int64_t signed_us = value_ns / NSEC_PER_USEC;
+	uint64_t us = (uint64_t)(signed_us < 0 ? -signed_us : signed_us);
 
-	if (value_ns < 0)
-		value_ns = 0;
-	us = (uint64_t)value_ns / NSEC_PER_USEC;
 	counter_add(&s->count, 1);
 	counter_add(&s->sum_ns, (uint64_t)value_ns);
 	counter_add(&s->squares_us2, us * us);
@@ -48,7 +46,7 @@ void series_add(struct series *s, int64_t value_ns)
 void series_snap(const struct series *s, struct stats_snap *out)
 {
 	out->samples = counter_get(&s->count);
-	out->sample_sum_ns = counter_get(&s->sum_ns);
+	out->sample_sum_ns = (int64_t)counter_get(&s->sum_ns);
 	out->sample_squares_us2 = counter_get(&s->squares_us2);
 	out->sample_min_ns = atomic_load(&s->row_min_ns);
 	out->sample_max_ns = atomic_load(&s->row_max_ns);

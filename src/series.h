@@ -15,16 +15,17 @@
 
 struct series {
 	struct counter count;
-	struct counter sum_ns;
+	struct counter sum_ns;      /* signed, modulo 2^64 */
 	struct counter squares_us2; /* of the values in whole microseconds */
-	/* of the values since the last cut; INT64_MAX and -1: there are none */
+	/* of the values since the last cut; INT64_MAX and INT64_MIN: there are
+	 * none */
 	_Atomic int64_t row_min_ns;
 	_Atomic int64_t row_max_ns;
 	struct hist hist; /* the adding thread's, and anybody's after its end */
 };
 
 void series_init(struct series *s);
-/* One more value; below 0 it counts as 0. */
+/* One more value, of any sign. */
 void series_add(struct series *s, int64_t value_ns);
 /* Fills what stats_snap has of a series. */
 void series_snap(const struct series *s, struct stats_snap *out);

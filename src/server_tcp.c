@@ -233,6 +233,12 @@ static uint32_t expected(const struct server_tcp *v,
 	return v->only ? v->streams : wire_streams(header);
 }
 
+/* Does its client stamp its writes?  iperf 2 does in this direction alone. */
+static bool tells_trips(const struct wire_client *header)
+{
+	return header->has_ext && (header->upper & WIRE_UPPER_TRIP_TIMES) != 0;
+}
+
 /* A test: what was read already counts, then the rest is read. */
 static void receive(struct conn *c, const struct opening *o,
 		    const struct wire_client *header)
@@ -245,6 +251,10 @@ static void receive(struct conn *c, const struct opening *o,
 
 	if (o->first.kind == WIRE_TCP_LEGACY)
 		counted -= o->first.len;
+	if (tells_trips(header) && stream_series(s) == 0) {
+		s->at_once = true;
+		tcp_trips(s, s->buf + o->first.len, o->have - o->first.len);
+	}
 	if (counted > 0) {
 		counter_add(&s->io.bytes, counted);
 		counter_add(&s->io.calls, 1);

@@ -54,7 +54,7 @@ struct stats_snap {
 	uint64_t clock_steps;  /* the sender's clock was set (recognised) */
 	/* Of a series (room series); 0 where there is none. */
 	uint64_t samples;
-	uint64_t sample_sum_ns;
+	int64_t sample_sum_ns; /* values may be below 0 */
 	uint64_t sample_squares_us2;
 	int64_t sample_min_ns; /* since the snapshot before; these two mean */
 	int64_t sample_max_ns; /* something where there are samples */

@@ -14,6 +14,7 @@
 #include "block.h"
 #include "options.h"
 #include "out.h"
+#include "records.h"
 #include "series.h"
 #include "sock.h"
 #include "stats.h"
@@ -50,6 +51,8 @@ struct stream_job {
 	bool multicast;          /* nobody will answer */
 	bool plain;              /* no client header goes first */
 	bool shared;             /* another stream reads the same socket */
+	bool records;            /* TCP: data are records that tell when they
+				    were written, of len_bytes */
 	bool no_fin;             /* UDP: nothing is to be confirmed */
 	enum wire_layout layout; /* UDP */
 	struct wire_client header;
@@ -96,7 +99,8 @@ struct stream {
 	struct stream_tcp tcp;       /* TCP senders */
 	struct stats_rx *rx;         /* UDP receivers, else NULL */
 	struct stats_rx *omitted;    /* its ledger of what -O leaves out */
-	struct series *series;       /* of round trips, else NULL */
+	struct series *series;       /* of round trips or trips, else NULL */
+	struct records records;      /* TCP receiver with such a series */
 	_Atomic int64_t start_ns;    /* monotonic; 0: not a byte yet */
 	_Atomic int64_t end_ns;      /* 0: runs; its counters are final */
 	_Atomic int64_t omit_end_ns; /* with -O: when the counted part began;

@@ -32,6 +32,8 @@
 /* No larger a part of its buffer waits: the rest is the window that the sender
  * has meanwhile. */
 #define RARE_PART 8
+/* A lowest one-way delay beyond this is one of clocks, not of a path. */
+#define TRIP_MAX_NS (10 * CLOCK_SECOND_NS)
 /* Below it each write waits for room first, and is small. */
 #define SLOW_BYTES_PER_S 12500000
 /* A paced write carries about this much time, unless -l says otherwise. */
@@ -48,6 +50,10 @@ struct flow {
 	size_t chunk_bytes; /* of one write */
 	size_t chunk_min;   /* below a full segment it would wait for others */
 	double queue_min;   /* two segments, for the same reason */
+	/* of a stream of records */
+	size_t record_left; /* bytes of the one that has begun, 0: none */
+	uint32_t records;
+	uint64_t records_bytes;
 	bool slow;
 };
 
@@ -204,10 +210,36 @@ static bool wait_room(const struct stream *s, int64_t left_ns)
 	       0;
 }
 
+/* Where the next bytes of a stream of records are, *want of them at most.  A
+ * record is stamped when its first byte is about to be written. */
+static const uint8_t *next_of_record(struct stream *s, struct flow *f,
+				     size_t *want)
+{
+	if (f->record_left == 0) {
+		struct wire_record r = {
+			.start_ns = s->job.header.start_ns,
+			.sent_ns = s->job.header.start_ns + clock_ns() -
+				   atomic_load(&s->start_ns),
+			.id = ++f->records,
+			.bytes = (uint32_t)s->job.len_bytes,
+			.before = f->records_bytes,
+		};
+
+		wire_record_encode(s->buf, &r);
+		f->records_bytes += s->job.len_bytes;
+		f->record_left = s->job.len_bytes;
+	}
+	if (*want > f->record_left)
+		*want = f->record_left;
+	return s->buf + (s->job.len_bytes - f->record_left);
+}
+
 /* One write of at most want bytes; false: the peer is gone. */
-static bool write_some(struct stream *s, const struct flow *f, size_t want,
+static bool write_some(struct stream *s, struct flow *f, size_t want,
 		       int64_t left_ns)
 {
+	const uint8_t *from = s->buf;
+
 	/* near the end a blocking send would last too long */
 	bool look = f->slow || left_ns < 2 * LOOK_NS;
 
@@ -216,10 +248,15 @@ static bool write_some(struct stream *s, const struct flow *f, size_t want,
 		return true;
 	}
 
-	ssize_t n = send(s->fd, s->buf, want,
+	if (s->job.records)
+		from = next_of_record(s, f, &want);
+
+	ssize_t n = send(s->fd, from, want,
 			 MSG_NOSIGNAL | (look ? MSG_DONTWAIT : 0));
 
 	if (n > 0) {
+		if (s->job.records)
+			f->record_left -= (size_t)n;
 		counter_add(&s->io.bytes, (uint64_t)n);
 		counter_add(&s->io.calls, 1);
 		return true;
@@ -307,7 +344,7 @@ static size_t paced_chunk(const struct stream_job *job)
 {
 	double bytes = (double)job->rate.bps / 8e9 * PACED_NS;
 
-	if (job->len_asked || bytes >= (double)job->len_bytes)
+	if (job->len_asked || job->records || bytes >= (double)job->len_bytes)
 		return job->len_bytes;
 	return bytes < 1 ? 1 : (size_t)bytes;
 }
@@ -371,6 +408,10 @@ void tcp_send(struct stream *s)
 	struct flow f;
 
 	stream_cpu_begin(&begun);
+	if (s->job.header.start_ns != 0)
+		s->job.header.start_ns =
+			clock_wall_ns() -
+			(clock_ns() - atomic_load(&s->start_ns));
 	send_header(s);
 	if (s->error == 0) {
 		flow_init(s, &f);
@@ -505,9 +546,27 @@ static bool was_refused(struct stream *s)
 				    &s->refusal) == 0;
 }
 
+void tcp_trips(struct stream *s, const uint8_t *p, size_t n)
+{
+	int64_t now_ns = clock_wall_ns();
+
+	while (n > 0) {
+		bool done;
+		size_t taken = records_take(&s->records, p, n, &done);
+
+		if (done)
+			series_add(s->series, now_ns - s->records.now.sent_ns);
+		p += taken;
+		n -= taken;
+	}
+}
+
 static void received(struct stream *s, struct patience *p, size_t n)
 {
 	int64_t now_ns = clock_ns();
+
+	if (s->series != NULL)
+		tcp_trips(s, s->buf, n);
 
 	if (now_ns - p->last_ns > p->longest_ns)
 		p->longest_ns = now_ns - p->last_ns;
@@ -566,6 +625,24 @@ static ssize_t read_some(struct stream *s, struct waking *w)
 	return n;
 }
 
+/* What is odd about the trips. */
+static void note_trips(struct stream *s)
+{
+	struct stats_delay trip;
+
+	if (s->series == NULL)
+		return;
+	series_delay(s->series, &trip);
+	if (trip.known && (trip.min_ns < 0 || trip.min_ns > TRIP_MAX_NS))
+		stream_note(s,
+			    "trip times from %.3f ms on: the clocks of the two "
+			    "hosts don't agree",
+			    (double)trip.min_ns / 1e6);
+	if (s->records.broken)
+		stream_note(s, "what came is not made of records: their trips "
+			       "are known up to there");
+}
+
 void tcp_receive(struct stream *s)
 {
 	struct out_cpu begun;
@@ -604,6 +681,7 @@ void tcp_receive(struct stream *s)
 		break;
 	}
 	s->no_result = was_refused(s);
+	note_trips(s);
 	if (atomic_load(&s->cut))
 		stream_note_cut(s);
 	stream_cpu_end(&s->cpu, &begun);
@@ -637,6 +715,16 @@ void tcp_tell(struct stream *s)
 		.buffer_asked = s->buffer.asked,
 		.buffer_granted = s->buffer.granted,
 	};
+	struct stats_delay trip = { .known = false };
+
+	if (s->series != NULL)
+		series_delay(s->series, &trip);
+	if (trip.known) {
+		b.trip_known = true;
+		b.trip_min_ns = trip.min_ns;
+		b.trip_mean_ns = trip.mean_ns;
+		b.trip_max_ns = trip.max_ns;
+	}
 
 	/* a client that is gone already needs none */
 	(void)!send(s->fd, bytes, block_result_encode(bytes, &b, TCP_NONCE),

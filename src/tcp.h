@@ -28,6 +28,8 @@ void tcp_finish(struct stream *s);
 /* Reads until the peer ends the stream or s->stop is set.  The caller has
  * counted what it read before and set s->start_ns if that was something. */
 void tcp_receive(struct stream *s);
+/* The same of n bytes that were read before, of a stream of records. */
+void tcp_trips(struct stream *s, const uint8_t *p, size_t n);
 /* Tells a client of ours, which has ended its side, what was received. */
 void tcp_tell(struct stream *s);
 

@@ -626,6 +626,32 @@ struct wire_tcp_first wire_tcp_first(const uint8_t *p, size_t n, bool eof)
 	return first;
 }
 
+void wire_record_encode(uint8_t *p, const struct wire_record *in)
+{
+	put_stamp(p + 12, in->start_ns);
+	put_stamp(p + 20, in->sent_ns);
+	put32(p + 40, 0); /* no period */
+	put32(p + 44, in->id);
+	put32(p + 48, in->bytes);
+	put32(p + 52, low32(in->before));
+	put32(p + 56, high32(in->before));
+}
+
+int wire_record_decode(const uint8_t *p, struct wire_record *out)
+{
+	*out = (struct wire_record){
+		.start_ns = get_time(p + 12),
+		.sent_ns = get_time(p + 20),
+		.id = get32(p + 44),
+		.bytes = get32(p + 48),
+		.before = join32(get32(p + 56), get32(p + 52)),
+	};
+	return out->bytes < WIRE_RECORD_BYTES || out->bytes > INT32_MAX ||
+			       get32(p + 24) >= USEC_PER_SEC
+		       ? -EINVAL
+		       : 0;
+}
+
 void wire_bounce_encode(uint8_t *p, const struct wire_bounce *in)
 {
 	bool own_size = in->reply_bytes != in->bytes;

@@ -46,6 +46,7 @@
 #define WIRE_KEY_MAX 128
 /* Room for any client header of ours over TCP. */
 #define WIRE_CLIENT_MAX (WIRE_TCP_START_BYTES + 2 + WIRE_KEY_MAX)
+#define WIRE_RECORD_BYTES 92 /* header of a record */
 #define WIRE_BOUNCE_BYTES 64 /* of a message, at least */
 #define WIRE_BOUNCE_MAX                                                        \
 	(16u << 20) /* nobody measures round trips with more                   \
@@ -72,6 +73,15 @@ struct wire_bounce {
 	int64_t sent_ns;     /* by the client's wall clock */
 	int64_t received_ns; /* by the server's; 0 in a request */
 	int64_t replied_ns;
+};
+
+/* What each record of a TCP stream begins with, with --trip-times. */
+struct wire_record {
+	int64_t start_ns; /* of the test, by the sender's wall clock */
+	int64_t sent_ns;  /* when the first of it was written */
+	uint32_t id;      /* from 1 on */
+	uint32_t bytes;   /* with this header */
+	uint64_t before;  /* bytes of all records before it */
 };
 
 /* The sequence header of one datagram. */
@@ -189,6 +199,10 @@ uint32_t wire_streams(const struct wire_client *c);
  * at WIRE_UDP_START_BYTES of the datagram.  Over TCP a permit key follows.
  * Returns how many. */
 size_t wire_client_encode(uint8_t *p, const struct wire_client *in);
+/* Writes the fields of a record's header, over WIRE_RECORD_BYTES. */
+void wire_record_encode(uint8_t *p, const struct wire_record *in);
+/* The header at p, all of it; -EINVAL: it can't be one. */
+int wire_record_decode(const uint8_t *p, struct wire_record *out);
 /* Writes the WIRE_BOUNCE_BYTES of a request over digits. */
 void wire_bounce_encode(uint8_t *p, const struct wire_bounce *in);
 /* 0, or -EINVAL: n bytes at p are no such message, or too few of one. */

@@ -764,8 +764,6 @@ static const struct {
 			    "seconds" },
 	{ "-c h -n 1K -O 3 -t 2.5", "-O: \"3\" is not below the time of the "
 				    "test: 2.5 seconds" },
-	{ "-c h --trip-times", "--trip-times: not for TCP: it is about "
-			       "datagrams and needs -u" },
 	{ "-s --histograms", "--histograms: not for TCP: it is about "
 			     "datagrams and needs -u" },
 	{ "-c h -R -d", "-d: not together with -R" },
@@ -815,6 +813,22 @@ static const struct {
 	  "--bounceback: not together with -d: it goes both ways by itself" },
 	{ "-c h --bounceback -r",
 	  "--bounceback: not together with -r: it goes both ways by itself" },
+	{ "-c h --trip-times -R", "--trip-times: not together with -R: over "
+				  "TCP it is of what the client sends" },
+	{ "-c h --trip-times --full-duplex",
+	  "--trip-times: not together with --full-duplex: over TCP it is of "
+	  "what the client sends" },
+	{ "-c h --trip-times -d", "--trip-times: not together with -d: over "
+				  "TCP it is of what the client sends" },
+	{ "-c h --trip-times -r", "--trip-times: not together with -r: over "
+				  "TCP it is of what the client sends" },
+	{ "-c h --trip-times --bounceback", "--trip-times: not together with "
+					    "--bounceback: that has round "
+					    "trips" },
+	{ "-c h --trip-times -O 1", "--trip-times: not together with -O: its "
+				    "quantiles are of the whole test" },
+	{ "-c h --trip-times -l 91",
+	  "-l: \"91\" is out of range: 92 bytes at least with --trip-times" },
 	{ "-s -u --permit-key=abcd", "--permit-key: " NO_CONNECT },
 	{ "-c h --permit-key", "--permit-key: a client has to give the KEY" },
 	{ "-c h --permit-key=abcd --peer-version 2.0",

@@ -31,7 +31,7 @@ START_TEST(rows_have_their_own_extremes)
 	series_cut(&s, &b);
 	stats_diff(&row, &b, &a);
 	ck_assert_uint_eq(row.samples, 1);
-	ck_assert_uint_eq(row.sample_sum_ns, 20000);
+	ck_assert_int_eq(row.sample_sum_ns, 20000);
 	ck_assert_int_eq(row.sample_min_ns, 20 * US);
 	ck_assert_int_eq(row.sample_max_ns, 20 * US);
 	/* nothing came: it adds nothing to the row that it joins */
