@@ -40,16 +40,16 @@ PURE_OBJECTS := $(filter $(PURE:%=$(BUILD)/src/%.o),$(OBJECTS))
 UNITS := $(patsubst tests/%.c,%,$(wildcard tests/check_*.c))
 UNIT_BINS := $(UNITS:%=$(BUILD)/tests/%)
 # Rooms that a test needs besides the pure ones and its own.
-NEEDS_check_report = clock log sock stream platform/$(PLATFORM)
+NEEDS_check_report = clock log sock stream input platform/$(PLATFORM)
 NEEDS_check_sock = clock log platform/$(PLATFORM)
-NEEDS_check_stream = clock log sock platform/$(PLATFORM)
-NEEDS_check_server_udp = wish sock stream platform/$(PLATFORM)
+NEEDS_check_stream = clock log sock input platform/$(PLATFORM)
+NEEDS_check_server_udp = wish sock stream input platform/$(PLATFORM)
 RELAY = $(BUILD)/tests/relay
 FUZZ_TARGETS := $(filter-out seeds,$(patsubst tests/fuzz/%.c,%,$(sort \
 	$(wildcard tests/fuzz/*.c))))
 FUZZ_BINS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/%)
 FUZZ_SEEDS = $(BUILD)/tests/fuzz/seeds
-NEEDS_fuzz_session = server_udp wish sock stream platform/$(PLATFORM)
+NEEDS_fuzz_session = server_udp wish sock stream input platform/$(PLATFORM)
 LINK_fuzz_session = -Wl,--wrap=stream_thread -Wl,--wrap=pthread_join
 E2E := $(sort $(wildcard tests/e2e/[0-9]*))
 LINT := $(sort $(wildcard tests/lint/[0-9]*))

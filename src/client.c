@@ -83,14 +83,16 @@ struct client {
 	bool has_source;
 	size_t len_bytes;
 	struct plan plan;
-	uint32_t streams;     /* connections that we make */
-	bool abandoned;       /* a second signal came */
-	bool shown;           /* the banner */
-	int64_t start_ns;     /* --txstart-time, 0: at once */
-	bool short_of;        /* something ran out: fewer streams than asked */
-	pthread_mutex_t gate; /* held until all streams have their threads */
-	struct run *runs;     /* without a stream from the first that is not up
-				 yet */
+	uint32_t streams;      /* connections that we make */
+	bool abandoned;        /* a second signal came */
+	bool shown;            /* the banner */
+	int64_t start_ns;      /* --txstart-time, 0: at once */
+	int64_t time_ns;       /* -t, 0: until the input ends */
+	uint64_t amount_bytes; /* -n, or what the file has; 0: by time */
+	bool short_of;         /* something ran out: fewer streams than asked */
+	pthread_mutex_t gate;  /* held until all streams have their threads */
+	struct run *runs;      /* without a stream from the first that is not up
+				  yet */
 	uint32_t n_runs;
 	uint32_t made;           /* runs with those that were given up again */
 	int back_fd;             /* listens with -d and -r, TCP */
@@ -127,7 +129,7 @@ static void *run_stream(void *arg)
 		return NULL;
 	(void)await_begin(run);
 	if (s->receiver) {
-		if (run->asks)
+		if (run->asks && !s->asked)
 			tcp_ask(s);
 		tcp_receive(s);
 	} else if (s->udp) {
@@ -239,7 +241,7 @@ static struct wire_client make_header(const struct client *c)
 		.threads = c->streams,
 		.port = o->port,
 		.buflen = (int32_t)o->len_bytes,
-		.amount = wire_amount(o->time_ns, o->amount_bytes),
+		.amount = wire_amount(c->time_ns, c->amount_bytes),
 		.has_ext = true,
 		.tos = o->tos,
 		.rate_bps = o->rate.bps,
@@ -254,6 +256,8 @@ static struct wire_client make_header(const struct client *c)
 		h.upper |= WIRE_UPPER_NO_FIN;
 	if (start)
 		h.start_ns = clock_wall_ns();
+	if (o->peer_detect)
+		h.flags |= WIRE_V2 | WIRE_ACKREQ;
 	add_mode(c, &h);
 	if (!o->udp)
 		h.key = o->permit_key;
@@ -268,8 +272,8 @@ static void give_job(struct client *c, struct stream *s)
 	const struct options *o = c->o;
 
 	s->job = (struct stream_job){
-		.time_ns = o->time_ns,
-		.amount_bytes = o->amount_bytes,
+		.time_ns = c->time_ns,
+		.amount_bytes = c->amount_bytes,
 		.rate = o->rate,
 		.len_bytes = c->len_bytes,
 		.len_asked = o->len_bytes > 0,
@@ -277,6 +281,7 @@ static void give_job(struct client *c, struct stream *s)
 		.multicast = sock_is_multicast(&c->peer),
 		.no_fin = o->no_fin,
 		.records = o->trip_times && !o->udp,
+		.plain = o->compat,
 		.layout = o->peer_version == OPTIONS_PEER_2_0 ? WIRE_LEGACY
 							      : WIRE_MODERN,
 		.header = make_header(c),
@@ -293,13 +298,77 @@ static void give_job(struct client *c, struct stream *s)
 	s->omit_ns = o->omit_ns;
 	s->at_once = options_at_once(o);
 	s->asked_bps = s->job.header.rate_bps;
-	s->expect_ns = o->amount_bytes > 0 ? 0 : o->time_ns;
-	s->expect_bytes = o->amount_bytes;
+	s->expect_ns = c->amount_bytes > 0 ? 0 : c->time_ns;
+	s->expect_bytes = c->amount_bytes;
 	s->conn.client = true;
 	if (o->udp)
 		stream_buffer(s, o->window_bytes);
 	else
 		s->buffer.asked = o->window_bytes;
+}
+
+static bool has_input(const struct options *o)
+{
+	return o->file != NULL || o->from_stdin;
+}
+
+static const char *input_option(const struct options *o)
+{
+	return o->file != NULL ? "-F" : "-I";
+}
+
+static const char *input_name(const struct options *o)
+{
+	return o->file != NULL ? o->file : "standard input";
+}
+
+/* With -F and -I: opens what is sent, for a stream or just to look at it. */
+static enum client_status open_input(const struct client *c, struct input **in,
+				     uint64_t *left)
+{
+	const struct options *o = c->o;
+	int rc;
+
+	*in = input_open(o->file, c->len_bytes + WIRE_UDP_CLIENT_BYTES, left,
+			 &rc);
+	if (*in != NULL)
+		return CLIENT_OK;
+	if (rc == -ENODATA)
+		log_error("%s: \"%s\" is empty: there is nothing to send",
+			  input_option(o), input_name(o));
+	else
+		log_error("%s: \"%s\": %s", input_option(o), input_name(o),
+			  strerror(-rc));
+	return CLIENT_FAILED;
+}
+
+/* How long the test is: with -F and -I as long as the input, unless -t or -n
+ * end it before. */
+static enum client_status plan_length(struct client *c)
+{
+	const struct options *o = c->o;
+	struct input *in;
+	uint64_t left;
+
+	c->time_ns = o->time_ns;
+	c->amount_bytes = o->amount_bytes;
+	if (!has_input(o))
+		return CLIENT_OK;
+	if (open_input(c, &in, &left) != CLIENT_OK)
+		return CLIENT_FAILED;
+	input_close(in);
+	if (o->udp && left < WIRE_UDP_BYTES) {
+		log_error("%s: \"%s\" holds %" PRIu64 " bytes: %d at least "
+			  "with UDP",
+			  input_option(o), input_name(o), left, WIRE_UDP_BYTES);
+		return CLIENT_FAILED;
+	}
+	if (!o->time_set)
+		c->time_ns = 0;
+	if (o->amount_bytes > left ||
+	    (o->amount_bytes == 0 && !o->time_set && left < UINT64_MAX))
+		c->amount_bytes = left;
+	return CLIENT_OK;
 }
 
 /* One direction of a connected socket. */
@@ -308,6 +377,7 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 {
 	/* number 0 needs room for the client header, whatever -l says */
 	size_t room = c->len_bytes + WIRE_UDP_CLIENT_BYTES;
+	uint64_t left;
 	struct stream *s =
 		stream_new(fd, owns_fd, c->o->udp, receives,
 			   room > OPTIONS_TCP_LEN || c->o->udp || !receives
@@ -316,6 +386,12 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 
 	if (s != NULL && c->o->bounces > 0 && stream_series(s) < 0) {
 		s->owns_fd = false; /* as if it had never been */
+		stream_free(s);
+		s = NULL;
+	}
+	if (s != NULL && has_input(c->o) && !receives &&
+	    open_input(c, &s->input, &left) != CLIENT_OK) {
+		s->owns_fd = false;
 		stream_free(s);
 		s = NULL;
 	}
@@ -377,6 +453,14 @@ static enum client_status add_inbound(struct client *c, int fd, bool owns_fd,
 	return CLIENT_OK;
 }
 
+/* With -X: who the server is. */
+static void detect(struct stream *s)
+{
+	tcp_detect(s);
+	if (s->conn.peer_version[0] == '\0')
+		stream_note(s, "the server did not tell its version");
+}
+
 /* The streams over connection number i, of which the first takes it over. */
 static enum client_status add_streams(struct client *c, uint32_t i, int fd,
 				      int64_t connect_ns)
@@ -387,6 +471,8 @@ static enum client_status add_streams(struct client *c, uint32_t i, int fd,
 
 	if (whole) {
 		s->conn.connect_ns = connect_ns;
+		if (c->o->peer_detect)
+			detect(s);
 		return CLIENT_OK;
 	}
 	no_room(c, i, c->streams, "memory", -ENOMEM);
@@ -419,8 +505,8 @@ static void banner(const struct client *c, int fd)
 		.mss = o->mss_bytes,
 		.rate_bps = o->rate.bps,
 		.rate_pps = o->rate.pps,
-		.time_ns = o->amount_bytes > 0 ? 0 : o->time_ns,
-		.amount_bytes = o->amount_bytes,
+		.time_ns = c->amount_bytes > 0 ? 0 : c->time_ns,
+		.amount_bytes = c->amount_bytes,
 		.interval_ns = o->interval_ns,
 		.omit_ns = o->omit_ns,
 		.fq_bps = o->fq_bps,
@@ -885,7 +971,8 @@ static enum client_status stream_status(const struct client *c,
 		return received_status(c, s);
 	if (s->no_result || s->unreachable)
 		return CLIENT_NO_PEER;
-	if (s->error == -EMSGSIZE)
+	if (s->error == -EMSGSIZE ||
+	    (s->input != NULL && input_error(s->input) != 0))
 		return CLIENT_FAILED;
 	if (s->error != 0 || (s->unanswered > 0 && !atomic_load(&s->stop)))
 		return CLIENT_PEER_GONE;
@@ -929,6 +1016,12 @@ static void explain(const struct client *c, const struct stream *s,
 			  strerror(-s->error));
 		break;
 	case CLIENT_FAILED:
+		if (s->input != NULL && input_error(s->input) != 0) {
+			log_error("%s: \"%s\": %s", input_option(c->o),
+				  input_name(c->o),
+				  strerror(-input_error(s->input)));
+			break;
+		}
 		log_error("-l: %zu bytes: %s", s->job.len_bytes,
 			  strerror(-s->error));
 		break;
@@ -1081,6 +1174,8 @@ static enum client_status run(struct client *c)
 {
 	enum client_status status = resolve(c);
 
+	if (status == CLIENT_OK)
+		status = plan_length(c);
 	if (status == CLIENT_OK)
 		status = await_start(c);
 

@@ -71,6 +71,15 @@ static bool no_json_file(const struct options *o)
 
 #define NEEDS_UDP "not for TCP: it is about datagrams and needs -u"
 #define UNKNOWN_TO_2_0 "a server of 2.0 does not know it"
+static bool has_streams(const struct options *o)
+{
+	return o->parallel > 1;
+}
+
+#define OWN_RECORDS "its records have bytes of their own"
+#define OWN_BYTES "the server has bytes of its own"
+#define NOT_BACK "servers of iperf 2 do not connect back then"
+#define NO_HEADER "no header tells the server of it"
 #define NO_CONNECT "not for UDP: there is no connection"
 #define BOTH_WAYS "it goes both ways by itself"
 #define NOT_IN_CSV_BUT_E "it shows in text, in JSON and with -e"
@@ -139,6 +148,37 @@ static const struct optcheck_clash clashes[] = {
 	  "only with --bounceback" },
 	{ "tos-override", "tos", NULL, "it is the same" },
 	{ "tos-override", "dscp", NULL, "it is the same" },
+	/* What the client header says, and -C leaves out. */
+	{ "compatibility", "reverse", NULL, NO_HEADER },
+	{ "compatibility", "full-duplex", NULL, NO_HEADER },
+	{ "compatibility", "dualtest", NULL, NO_HEADER },
+	{ "compatibility", "tradeoff", NULL, NO_HEADER },
+	{ "compatibility", "trip-times", NULL, NO_HEADER },
+	{ "compatibility", "bounceback", NULL, NO_HEADER },
+	{ "compatibility", "no-udp-fin", NULL, NO_HEADER },
+	{ "compatibility", "permit-key", NULL, NO_HEADER },
+	{ "compatibility", "peer-detect", NULL, NO_HEADER },
+	{ "peer-detect", NULL, on_udp, NO_CONNECT },
+	{ "peer-detect", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
+	{ "peer-detect", "dualtest", NULL, NOT_BACK },
+	{ "peer-detect", "tradeoff", NULL, NOT_BACK },
+	{ "peer-detect", "bounceback", NULL, "there is no header to answer" },
+	/* What is sent in place of digits: by the client alone. */
+	{ "file_input", "stdin_input", NULL, NULL },
+	{ "file_input", "reverse", NULL, OWN_BYTES },
+	{ "file_input", "full-duplex", NULL, OWN_BYTES },
+	{ "file_input", "dualtest", NULL, OWN_BYTES },
+	{ "file_input", "tradeoff", NULL, OWN_BYTES },
+	{ "file_input", "bounceback", NULL, OWN_BYTES },
+	{ "stdin_input", "reverse", NULL, OWN_BYTES },
+	{ "stdin_input", "full-duplex", NULL, OWN_BYTES },
+	{ "stdin_input", "dualtest", NULL, OWN_BYTES },
+	{ "stdin_input", "tradeoff", NULL, OWN_BYTES },
+	{ "stdin_input", "bounceback", NULL, OWN_BYTES },
+	{ "file_input", "trip-times", on_tcp, OWN_RECORDS },
+	{ "stdin_input", "trip-times", on_tcp, OWN_RECORDS },
+	{ "stdin_input", "parallel", has_streams, "one stream can read it" },
+	{ "stdin_input", "arm", NULL, "one test can read it" },
 	/* How it is reported. */
 	{ "sum-only", "arm", NULL, NULL },
 	{ "sum-only", "reportexclude", leaves_out_sums, "no row is left" },

@@ -137,15 +137,19 @@ struct options {
 	int64_t bounce_period_ns;    /* 0: without a pause */
 	int64_t bounce_hold_ns;
 	bool bounce_no_quickack;
-	bool sum_only;         /* of rows the sums alone; exclude says so too */
-	bool hide_ips;         /* addresses are not shown */
-	bool utc;              /* times of day too are shown in UTC */
-	bool no_fin;           /* UDP: nobody is asked for a report */
-	uint64_t fq_bps;       /* --fq-rate: the kernel's pacing, 0: none */
-	uint32_t retries;      /* how often a refused connect is tried again */
-	int64_t retry_ns;      /* and how long after the last, 0: not given */
-	int64_t retry_for_ns;  /* or for how long; 0: not given */
-	int64_t delay_ns;      /* --txdelay-time */
+	const char *file;     /* -F: what is sent, NULL: digits */
+	bool from_stdin;      /* -I: standard input is */
+	bool compat;          /* -C: no client header, at a server: none read */
+	bool peer_detect;     /* -X: the server tells its version first */
+	bool sum_only;        /* of rows the sums alone; exclude says so too */
+	bool hide_ips;        /* addresses are not shown */
+	bool utc;             /* times of day too are shown in UTC */
+	bool no_fin;          /* UDP: nobody is asked for a report */
+	uint64_t fq_bps;      /* --fq-rate: the kernel's pacing, 0: none */
+	uint32_t retries;     /* how often a refused connect is tried again */
+	int64_t retry_ns;     /* and how long after the last, 0: not given */
+	int64_t retry_for_ns; /* or for how long; 0: not given */
+	int64_t delay_ns;     /* --txdelay-time */
 	int64_t start_wall_ns; /* --txstart-time, Unix time; 0: at once */
 	const char *old[OPTIONS_OLD_MAX]; /* what was given and does nothing */
 	unsigned n_old;

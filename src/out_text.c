@@ -397,7 +397,8 @@ static void text_connected(struct out *o, const struct out_conn *c)
 	add_id(&id, c->id);
 	if (c->mode != NULL)
 		add(&tail, " (%s)", c->mode);
-	if (o->style.enhanced && c->peer_version[0] != '\0')
+	/* a client knows it when it asked */
+	if ((o->style.enhanced || c->client) && c->peer_version[0] != '\0')
 		add(&tail, " (peer %s)", c->peer_version);
 	if (o->style.enhanced && c->connect_ns > 0)
 		add(&tail, " (ct=%4.2f ms)", (double)c->connect_ns / 1e6);

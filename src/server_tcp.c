@@ -69,9 +69,10 @@ struct opening {
 	int64_t first_ns; /* when the first of them came */
 };
 
-/* Reads until the opening can be told, the peer ends or HEADER_NS is over. */
+/* Reads until the opening can be told, the peer ends or HEADER_NS is over.
+ * plain: whatever comes is data (-C). */
 static void read_opening(struct stream *s, int64_t accepted_ns,
-			 struct opening *o)
+			 struct opening *o, bool plain)
 {
 	int64_t left_ns = HEADER_NS;
 	bool eof = false;
@@ -94,7 +95,10 @@ static void read_opening(struct stream *s, int64_t accepted_ns,
 			o->have += (size_t)n;
 		if (o->have == 0)
 			return;
-		o->first = wire_tcp_first(s->buf, o->have, eof);
+		if (plain)
+			o->first.kind = WIRE_TCP_RAW;
+		else
+			o->first = wire_tcp_first(s->buf, o->have, eof);
 		if (eof && o->first.kind == WIRE_TCP_MORE)
 			o->first.kind = WIRE_TCP_RAW;
 	}
@@ -492,7 +496,7 @@ static void *serve(void *arg)
 	struct opening o;
 	const char *what;
 
-	read_opening(s, c->accepted_ns, &o);
+	read_opening(s, c->accepted_ns, &o, c->server->o->compat);
 	if (o.first.kind == WIRE_TCP_CLIENT ||
 	    o.first.kind == WIRE_TCP_LEGACY) {
 		(void)wire_client_decode(s->buf, o.first.len, &c->header);

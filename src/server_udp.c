@@ -328,6 +328,7 @@ static struct session *new_session(struct server_udp *u,
 	}
 	s->owner = p;
 	s->group = u->group;
+	s->plain = u->o->compat && !u->one_peer;
 	session_begin(s, u->buf, a->bytes, arrival_ns);
 	enqueue(s, &u->pending);
 	return s;

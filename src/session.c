@@ -159,7 +159,7 @@ static void read_client(struct session *s, enum wire_layout layout,
 {
 	size_t at = header_offset(layout);
 
-	if (at == 0 || n < at + WIRE_BASE_BYTES ||
+	if (at == 0 || s->plain || n < at + WIRE_BASE_BYTES ||
 	    wire_client_decode(p + at, n - at, &s->client) < 0)
 		return;
 	s->layout = layout;
@@ -183,6 +183,7 @@ void session_begin(struct session *s, const uint8_t *p, size_t n,
 		.key = s->key,
 		.next = s->next,
 		.owner = s->owner,
+		.plain = s->plain,
 		.group = s->group,
 		.first_ns = arrival_ns,
 		.last_ns = arrival_ns,

@@ -80,6 +80,7 @@ struct session {
 	struct wire_client client; /* of the first datagram that has room */
 	bool has_client;
 	bool ours;        /* the client carries our mark */
+	bool plain;       /* no header is read (-C); set by the caller */
 	bool group;       /* it sends to a multicast group; set by the caller */
 	uint64_t greeted; /* datagrams when it was last told that we do too */
 	int64_t base;     /* its first number: 0, or 1 of modern iperf 2 */

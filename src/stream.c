@@ -122,6 +122,7 @@ void stream_free(struct stream *s)
 		return;
 	if (s->owns_fd)
 		close(s->fd);
+	input_close(s->input);
 	stats_rx_free(s->rx);
 	stats_rx_free(s->omitted);
 	free(s->series);

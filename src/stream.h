@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "block.h"
+#include "input.h"
 #include "options.h"
 #include "out.h"
 #include "records.h"
@@ -92,6 +93,7 @@ struct stream {
 	size_t buf_bytes;
 	struct out_conn conn; /* names of both ends */
 	struct stream_job job;
+	struct input *input;   /* sender: what it sends, NULL: digits */
 	struct stream_way way; /* UDP sender */
 
 	/* written by the mover alone, read by the report */
@@ -123,6 +125,7 @@ struct stream {
 	uint64_t expect_bytes; /* how many bytes it should carry */
 	int64_t first_wait_ns; /* receiver: how long for its first byte, 0: as
 				  for any other */
+	bool asked;            /* TCP sender: its header has left */
 	bool at_once;          /* TCP receiver: each byte counts as it comes */
 	int64_t longest_ns;    /* receiver: it ends after this, 0: no limit */
 

@@ -14,6 +14,9 @@
 
 /* A blocked send looks this often whether it is still wanted. */
 #define LOOK_NS (100 * CLOCK_MS_NS)
+#define LOOK_MS 100
+/* So many bytes decide whether a stream begins with a header. */
+#define SAFE_BYTES 4
 /* A receiver looks this often whether its peer is still there. */
 #define IDLE_LOOK_NS CLOCK_SECOND_NS
 /* The queue of unsent bytes may hold this much of the measured rate. */
@@ -101,7 +104,7 @@ static bool drained(struct stream *s)
 static bool is_refused(struct stream *s)
 {
 	/* what comes is the other stream's, or of a client that was asked */
-	if (s->job.shared || s->job.plain)
+	if (s->job.shared || (s->job.plain && !s->conn.client))
 		return false;
 	(void)drained(s);
 	if (s->answer_bytes > 0 && s->refusal.why == POLICY_NONE)
@@ -239,6 +242,7 @@ static bool write_some(struct stream *s, struct flow *f, size_t want,
 		       int64_t left_ns)
 {
 	const uint8_t *from = s->buf;
+	size_t at_hand; /* of an input: want is no more */
 
 	/* near the end a blocking send would last too long */
 	bool look = f->slow || left_ns < 2 * LOOK_NS;
@@ -250,6 +254,8 @@ static bool write_some(struct stream *s, struct flow *f, size_t want,
 
 	if (s->job.records)
 		from = next_of_record(s, f, &want);
+	else if (s->input != NULL)
+		from = input_bytes(s->input, &at_hand);
 
 	ssize_t n = send(s->fd, from, want,
 			 MSG_NOSIGNAL | (look ? MSG_DONTWAIT : 0));
@@ -257,6 +263,8 @@ static bool write_some(struct stream *s, struct flow *f, size_t want,
 	if (n > 0) {
 		if (s->job.records)
 			f->record_left -= (size_t)n;
+		else if (s->input != NULL)
+			input_take(s->input, (size_t)n);
 		counter_add(&s->io.bytes, (uint64_t)n);
 		counter_add(&s->io.calls, 1);
 		return true;
@@ -270,8 +278,7 @@ static bool write_some(struct stream *s, struct flow *f, size_t want,
 	return false;
 }
 
-/* Sends the client header; how many bytes it has. */
-static size_t send_client(struct stream *s)
+void tcp_ask(struct stream *s)
 {
 	uint8_t header[WIRE_CLIENT_MAX];
 	size_t n = wire_client_encode(header, &s->job.header);
@@ -281,38 +288,128 @@ static size_t send_client(struct stream *s)
 		s->error = -errno;
 	else if ((size_t)sent < n)
 		s->error = -EPIPE; /* an empty send buffer took less than it */
-	return n;
 }
 
-void tcp_ask(struct stream *s)
+/* Are the first bytes of an answer there, or its end?  They stay unread. */
+static size_t peek_answer(struct stream *s, uint8_t *bytes, size_t size,
+			  int64_t end_ns)
 {
-	(void)send_client(s);
+	size_t have = 0;
+
+	while (have < size && clock_ns() < end_ns && !atomic_load(&s->stop)) {
+		struct pollfd p = { .fd = s->fd, .events = POLLIN };
+		ssize_t n;
+
+		if (have == 0 && poll(&p, 1, LOOK_MS) <= 0)
+			continue;
+		n = recv(s->fd, bytes, size, MSG_PEEK | MSG_DONTWAIT);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			break;
+		if (n > 0 && (size_t)n == have)
+			clock_sleep_until(clock_ns() + CLOCK_MS_NS);
+		if (n > 0)
+			have = (size_t)n;
+	}
+	return have;
 }
 
-/* The client header goes first, as one write.  -n shorter than the header
- * leaves no room for it: then the stream is plain data. */
+void tcp_detect(struct stream *s)
+{
+	int64_t end_ns = clock_ns() + TCP_DETECT_NS;
+	uint8_t bytes[WIRE_ACK_TRIP_BYTES];
+	uint32_t version_u = 0, version_l = 0;
+	size_t length;
+
+	tcp_ask(s);
+	s->asked = true;
+	if (s->error != 0)
+		return;
+	length = wire_ack_decode(bytes,
+				 peek_answer(s, bytes, WIRE_ACK_BYTES, end_ns),
+				 &version_u, &version_l);
+	/* what is no acknowledgement is left to who reads the stream */
+	if (length == 0 || peek_answer(s, bytes, length, end_ns) < length ||
+	    recv(s->fd, bytes, length, 0) < 0)
+		return;
+	wire_version_text(s->conn.peer_version, sizeof(s->conn.peer_version),
+			  version_u, version_l);
+}
+
+/* Waits until so many bytes of the input are there, or all that is left of it,
+ * or the test ends; how many there are. */
+static size_t await_input(struct stream *s, size_t bytes, int64_t end_ns)
+{
+	size_t have;
+
+	while (!input_fill(s->input, bytes, LOOK_MS)) {
+		if (atomic_load(&s->stop) || clock_ns() >= end_ns)
+			return 0;
+	}
+	(void)input_bytes(s->input, &have);
+	return have;
+}
+
+/* Input without room for a header could be taken for one: like streams without
+ * input it begins with digits then. */
+static void send_digits(struct stream *s)
+{
+	uint8_t digits[SAFE_BYTES];
+	size_t n = await_input(s, SAFE_BYTES, INT64_MAX);
+
+	if (n > SAFE_BYTES)
+		n = SAFE_BYTES;
+	if (s->job.amount_bytes > 0 && n > s->job.amount_bytes)
+		n = (size_t)s->job.amount_bytes;
+	wire_fill(digits, n);
+	if (n == 0 || send(s->fd, digits, n, MSG_NOSIGNAL) != (ssize_t)n)
+		return;
+	counter_add(&s->io.bytes, n);
+	counter_add(&s->io.calls, 1);
+	input_take(s->input, n);
+}
+
+/* The client header goes first, as one write, in the place of as many bytes of
+ * the input.  Where there are less it has no room, nor where -n is shorter:
+ * then the stream is plain data. */
 static void send_header(struct stream *s)
 {
-	size_t n = s->job.header.has_ext ? WIRE_TCP_BYTES : WIRE_BASE_BYTES;
+	uint8_t header[WIRE_CLIENT_MAX];
+	size_t n = wire_client_encode(header, &s->job.header);
+	bool fits = s->job.amount_bytes == 0 || s->job.amount_bytes >= n;
 
-	if (s->job.plain ||
-	    (s->job.amount_bytes > 0 && s->job.amount_bytes < n))
+	if (s->job.plain)
 		return;
-	n = send_client(s);
-	if (s->error == 0) {
-		counter_add(&s->io.bytes, n);
-		counter_add(&s->io.calls, 1);
-	}
+	if (s->input != NULL)
+		fits = fits && await_input(s, n, INT64_MAX) >= n;
+	if (!fits && s->input != NULL)
+		send_digits(s);
+	if (!fits)
+		return;
+	if (!s->asked)
+		tcp_ask(s);
+	if (s->error != 0)
+		return;
+	if (s->input != NULL)
+		input_take(s->input, n);
+	counter_add(&s->io.bytes, n);
+	counter_add(&s->io.calls, 1);
 }
 
-/* How much of the amount is left to write; SIZE_MAX: no limit. */
-static uint64_t amount_left(const struct stream *s)
+/* How much of the amount and of the input is left to write, as far as that is
+ * known; UINT64_MAX: no limit. */
+static uint64_t amount_left(struct stream *s, const struct flow *f)
 {
 	uint64_t done = counter_get(&s->io.bytes);
+	uint64_t left = UINT64_MAX;
+	size_t have;
 
-	if (s->job.amount_bytes == 0)
-		return UINT64_MAX;
-	return s->job.amount_bytes > done ? s->job.amount_bytes - done : 0;
+	if (s->job.amount_bytes > 0)
+		left = s->job.amount_bytes > done ? s->job.amount_bytes - done
+						  : 0;
+	if (s->input == NULL || left == 0)
+		return left;
+	have = await_input(s, 1, f->end_ns);
+	return have < left ? have : left;
 }
 
 static size_t smaller(size_t a, uint64_t b)
@@ -322,7 +419,7 @@ static size_t smaller(size_t a, uint64_t b)
 
 static void send_unpaced(struct stream *s, struct flow *f)
 {
-	uint64_t left = amount_left(s);
+	uint64_t left = amount_left(s, f);
 
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed) &&
 	       left > 0) {
@@ -336,7 +433,7 @@ static void send_unpaced(struct stream *s, struct flow *f)
 		if (!write_some(s, f, smaller(f->chunk_bytes, left),
 				f->end_ns - now_ns))
 			return;
-		left = amount_left(s);
+		left = amount_left(s, f);
 	}
 }
 
@@ -370,7 +467,7 @@ static void send_paced(struct stream *s, struct flow *f)
 	struct pace p;
 	size_t chunk = paced_chunk(&s->job);
 	size_t left_of_chunk = chunk;
-	uint64_t left = amount_left(s);
+	uint64_t left = amount_left(s, f);
 
 	pace_init(&p, s->job.rate.bps, chunk * 8, atomic_load(&s->start_ns));
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed) &&
@@ -398,7 +495,7 @@ static void send_paced(struct stream *s, struct flow *f)
 			pace_sent(&p, now_ns);
 			left_of_chunk = chunk;
 		}
-		left = amount_left(s);
+		left = amount_left(s, f);
 	}
 }
 

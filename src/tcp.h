@@ -15,12 +15,18 @@
 #define TCP_IDLE_NS 60000000000
 /* A connection has one test: nothing tells its figures from others'. */
 #define TCP_NONCE 0
+/* A server that says no version in this time has none. */
+#define TCP_DETECT_NS 2000000000
 
 /* Sends header and data as s->job says, from s->start_ns on, until it is
  * done, the peer is gone (s->error) or s->stop is set. */
 void tcp_send(struct stream *s);
 /* Sends the header alone, for a stream that the server is to send: s->error. */
 void tcp_ask(struct stream *s);
+/* The same, and waits for the version of a server that tells it (-X), up to
+ * TCP_DETECT_NS: s->conn.peer_version, "" when it did not.  The header has left
+ * then. */
+void tcp_detect(struct stream *s);
 /* Ends the sending side and waits for the last byte to be acknowledged and
  * for the peer's end: sets s->end_ns, s->unconfirmed and, when the server is
  * one of ours, s->block. */

@@ -94,6 +94,53 @@ static void split_amount(struct sender *t)
 	}
 }
 
+/* The size of the next datagram when all that is left is at hand: none is
+ * shorter than its own header. */
+static size_t size_of_rest(size_t have, size_t want)
+{
+	if (have <= want)
+		return have > WIRE_UDP_BYTES ? have : WIRE_UDP_BYTES;
+	if (have - want >= WIRE_UDP_BYTES)
+		return want;
+	return want >= (size_t)2 * WIRE_UDP_BYTES ? have - WIRE_UDP_BYTES
+						  : have;
+}
+
+/* Where the input's bytes stand in a datagram: behind its headers. */
+static size_t input_at(const struct stream_job *job)
+{
+	if (job->plain)
+		return wire_udp_bytes(job->layout);
+	return job->header.start_ns != 0 ? WIRE_UDP_START_BYTES
+					 : header_bytes(job);
+}
+
+/* Puts the next bytes of the input into datagram number i, as far as no header
+ * stands in their place; its size.  0: there are none, or not in time. */
+static size_t take_input(struct sender *t, uint64_t i, size_t want)
+{
+	struct stream *s = t->s;
+	size_t at = input_at(&s->job), size = want, have;
+	const uint8_t *bytes;
+
+	while (!input_fill(s->input, want + WIRE_UDP_BYTES, LOOK_MS)) {
+		if (atomic_load(&s->stop) || clock_ns() >= t->end_ns)
+			return 0;
+	}
+	bytes = input_bytes(s->input, &have);
+	if (input_ended(s->input) && have <= want + WIRE_UDP_BYTES) {
+		size = have > 0 ? size_of_rest(have, want) : 0;
+		if (have <= size)
+			t->datagrams = have > 0 ? i + 1 : i;
+	}
+	if (have > size)
+		have = size;
+	if (have > at)
+		memcpy(s->buf + at, bytes + at, have - at);
+	input_take(s->input, have);
+	return size;
+}
+
 /* What every datagram holds: zeros where a header may stand, the client
  * header, digits behind. */
 static void fill_header(struct stream *s)
@@ -182,7 +229,7 @@ static void note_refusal(struct stream *s, int64_t now_ns)
 		s->refused_ns = now_ns;
 	since_ns = now_ns - s->refused_ns;
 	/* a client that a server sends to may still be about to listen */
-	if (s->job.plain && since_ns < UDP_REFUSED_ALONE_NS)
+	if (s->job.plain && !s->conn.client && since_ns < UDP_REFUSED_ALONE_NS)
 		return;
 	if (since_ns >= UDP_REFUSED_NS ||
 	    (s->refusals >= UDP_REFUSED_FEW && since_ns >= UDP_REFUSED_FEW_NS))
@@ -269,6 +316,8 @@ static void send_number(struct sender *t, uint64_t i, int64_t now_ns)
 	size_t bytes = datagram_bytes(t, i);
 	enum handed handed;
 
+	if (s->input != NULL && (bytes = take_input(t, i, bytes)) == 0)
+		return;
 	if (i == 0)
 		t->s->first_sent_ns = h.sent_ns;
 	if (s->omit_ns > 0)

@@ -869,6 +869,21 @@ size_t wire_ack_encode(uint8_t *p)
 	return WIRE_ACK_BYTES;
 }
 
+size_t wire_ack_decode(const uint8_t *p, size_t n, uint32_t *version_u,
+		       uint32_t *version_l)
+{
+	size_t length;
+
+	if (n < WIRE_ACK_BYTES || get32(p) != ACK_TYPE)
+		return 0;
+	length = get32(p + 4);
+	if (length != WIRE_ACK_BYTES && length != WIRE_ACK_TRIP_BYTES)
+		return 0;
+	*version_u = get32(p + 12);
+	*version_l = get32(p + 16);
+	return length;
+}
+
 void wire_fill(uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -42,7 +42,8 @@
 #define WIRE_REPORT_LEGACY_BYTES 52
 #define WIRE_REPORT_BYTES 128
 #define WIRE_ACK_BYTES 28
-#define WIRE_KEY_MIN 4 /* iperf 2: of a permit key */
+#define WIRE_ACK_TRIP_BYTES 52 /* with three times, to trip times */
+#define WIRE_KEY_MIN 4         /* iperf 2: of a permit key */
 #define WIRE_KEY_MAX 128
 /* Room for any client header of ours over TCP. */
 #define WIRE_CLIENT_MAX (WIRE_TCP_START_BYTES + 2 + WIRE_KEY_MAX)
@@ -218,6 +219,10 @@ int wire_report_decode(const uint8_t *p, size_t n, struct wire_report *out);
 size_t wire_report_encode(uint8_t *p, const struct wire_report *in);
 /* The 28-byte acknowledgement of a TCP header, with our version. */
 size_t wire_ack_encode(uint8_t *p);
+/* The length of the acknowledgement that begins with these WIRE_ACK_BYTES, and
+ * the server's version in it; 0: it is none. */
+size_t wire_ack_decode(const uint8_t *p, size_t n, uint32_t *version_u,
+		       uint32_t *version_l);
 /* Digits from the start of the pattern: byte i is '0' + (i mod 10). */
 void wire_fill(uint8_t *p, size_t n);
 /* Our own version fields, with the mark by which we know each other. */

@@ -86,6 +86,7 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 " no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
 		 " delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
 		 " key=%s timeout=%lld bb=%u:%u:%u:%lld:%lld:%d n_old=%u "
+		 "file=%s stdin=%d compat=%d detect=%d "
 		 "ssm=%s to_host=%s to_dev=%s"
 		 " n_allow=%u max_clients=%u max_time=%lld max_rate=%llu"
 		 " arms=%u arm0=%s:%s rounds=%u warmup=%u precision=%u"
@@ -114,8 +115,9 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 (long long)o->key_timeout_ns, o->bounces,
 		 o->bounce_request_bytes, o->bounce_reply_bytes,
 		 (long long)o->bounce_period_ns, (long long)o->bounce_hold_ns,
-		 o->bounce_no_quickack, o->n_old, or_dash(o->ssm), o->to.host,
-		 o->to.dev, o->limits.n_allow, o->limits.clients,
+		 o->bounce_no_quickack, o->n_old, or_dash(o->file),
+		 o->from_stdin, o->compat, o->peer_detect, or_dash(o->ssm),
+		 o->to.host, o->to.dev, o->limits.n_allow, o->limits.clients,
 		 (long long)o->limits.time_ns,
 		 (unsigned long long)o->limits.rate_bps, o->n_arms,
 		 o->n_arms > 0 ? o->arm[0].label : "-",
@@ -467,7 +469,7 @@ static const struct {
 	{ ARMS, NULL, "--margin --mar", "0.5", "margin=5000" },
 	{ ARMS, NULL, "--confidence --conf", "99", "confidence=990000" },
 	{ ARMS, NULL, "--report", "f.html", "report=f.html" },
-	{ "", NULL, "--compare --comp", "f", "compare=1" },
+	{ "", NULL, "--compare --compar", "f", "compare=1" },
 	{ "-c h -u", NULL, "--no-udp-fin --no-u", NULL, "no_fin=1" },
 	{ "-s", NULL, "--permit-key", "abcd", "key=abcd" },
 	{ "-s --permit-key=abcd", NULL, "--permit-key-timeout", "0",
@@ -495,6 +497,11 @@ static const struct {
 	{ "-c h", NULL, "--txstart-time --txs", "1798761600.5",
 	  "start=1798761600500000000" },
 	{ "-s", NULL, "--tos-override --tos-", "0x10", "tos=16 tos_set=1" },
+	{ "-s", "-C", "--compatibility --compat --comp", NULL, "compat=1" },
+	{ "-c h", "-X", "--peer-detect --peerdetect --peer-d --peerd", NULL,
+	  "detect=1" },
+	{ "-c h", "-F", "--file_input --fileinput --file", "f", "file=f" },
+	{ "-c h", "-I", "--stdin_input --stdin", NULL, "stdin=1" },
 	{ "-s", NULL, "--dscp --ds", "ef", "tos=184 tos_set=1" },
 	{ "-s", NULL, "--sum-only --su", NULL, "sum_only=1 exclude=3" },
 	{ "-s", NULL, "--hide-ips --hid", NULL, "hide_ips=1" },
@@ -561,6 +568,9 @@ START_TEST(takes_every_spelling)
 END_TEST
 
 #define NEEDS_UDP "not for TCP: it is about datagrams and needs -u"
+#define OWN_BYTES "the server has bytes of its own"
+#define NO_HEADER "no header tells the server of it"
+#define NOT_BACK "servers of iperf 2 do not connect back then"
 #define NO_CONNECT "not for UDP: there is no connection"
 
 static const struct {
@@ -827,6 +837,10 @@ static const struct {
 					    "trips" },
 	{ "-c h --trip-times -O 1", "--trip-times: not together with -O: its "
 				    "quantiles are of the whole test" },
+	{ "-c h --trip-times -F f", "-F: not together with --trip-times: its "
+				    "records have bytes of their own" },
+	{ "-c h --trip-times -I", "-I: not together with --trip-times: its "
+				  "records have bytes of their own" },
 	{ "-c h --trip-times -l 91",
 	  "-l: \"91\" is out of range: 92 bytes at least with --trip-times" },
 	{ "-s -u --permit-key=abcd", "--permit-key: " NO_CONNECT },
@@ -887,6 +901,48 @@ static const struct {
 	{ "-c h --tos-override 1", "--tos-override: only for a server (-s)" },
 	{ "-c h --arm a= --arm b= --sum-only",
 	  "--sum-only: not together with --arm" },
+	{ "-c h -F f -R", "-F: not together with -R: " OWN_BYTES },
+	{ "-c h -F f --full-duplex",
+	  "-F: not together with --full-duplex: " OWN_BYTES },
+	{ "-c h -F f -d", "-F: not together with -d: " OWN_BYTES },
+	{ "-c h -F f -r", "-F: not together with -r: " OWN_BYTES },
+	{ "-c h -F f --bounceback",
+	  "-F: not together with --bounceback: " OWN_BYTES },
+	{ "-c h -I -R", "-I: not together with -R: " OWN_BYTES },
+	{ "-c h -I --full-duplex",
+	  "-I: not together with --full-duplex: " OWN_BYTES },
+	{ "-c h -I -d", "-I: not together with -d: " OWN_BYTES },
+	{ "-c h -I -r", "-I: not together with -r: " OWN_BYTES },
+	{ "-c h -I --bounceback",
+	  "-I: not together with --bounceback: " OWN_BYTES },
+	{ "-c h -F f -I", "-F: not together with -I" },
+	{ "-c h -I -P 2", "-I: not together with -P: one stream can read it" },
+	{ "-c h -I --arm a= --arm b=",
+	  "-I: not together with --arm: one test can read it" },
+	{ "-s -F f", "-F: only for a client (-c)" },
+	{ "-c h -F ''", "-F: \"\" is not a name: it is empty" },
+	{ "-c h -C -R", "-C: not together with -R: " NO_HEADER },
+	{ "-c h -C --full-duplex",
+	  "-C: not together with --full-duplex: " NO_HEADER },
+	{ "-c h -C -d", "-C: not together with -d: " NO_HEADER },
+	{ "-c h -C -r", "-C: not together with -r: " NO_HEADER },
+	{ "-c h -C --bounceback",
+	  "-C: not together with --bounceback: " NO_HEADER },
+	{ "-c h -C -X", "-C: not together with -X: " NO_HEADER },
+	{ "-c h -C --permit-key=abcd",
+	  "-C: not together with --permit-key: " NO_HEADER },
+	{ "-c h -u -C --trip-times",
+	  "-C: not together with --trip-times: " NO_HEADER },
+	{ "-c h -u -C --no-udp-fin",
+	  "-C: not together with --no-udp-fin: " NO_HEADER },
+	{ "-c h -u -X", "-X: " NO_CONNECT },
+	{ "-c h -X --peer-version 2.0",
+	  "-X: a server of 2.0 does not know it" },
+	{ "-c h -X -d", "-X: not together with -d: " NOT_BACK },
+	{ "-c h -X -r", "-X: not together with -r: " NOT_BACK },
+	{ "-c h -X --bounceback",
+	  "-X: not together with --bounceback: there is "
+	  "no header to answer" },
 	{ "-c h -x M --sum-only",
 	  "--sum-only: not together with -x: no row is left" },
 	{ "-c h --dscp 64", "--dscp: \"64\" is out of range: 0 to 63" },
@@ -1196,6 +1252,22 @@ static const char *const iperf_2_names[] = {
 	"version",
 	"window",
 	"working-load-cca",
+	"compatibility",
+	"file_input",
+	"fileinput",
+	"stdin",
+	"stdin_input",
+	"peer-detect",
+	"peerdetect",
+	"bounceback",
+	"bounceback-hold",
+	"bounceback-no-quickack",
+	"bounceback-period",
+	"bounceback-reply",
+	"bounceback-request",
+	"udp-histograms",
+	"permit-key",
+	"permit-key-timeout",
 };
 
 START_TEST(knows_every_name_of_iperf_2)

@@ -1175,6 +1175,27 @@ START_TEST(acknowledges_like_the_original)
 }
 END_TEST
 
+/* The lengths of those with times (TV51) and without, and nothing else. */
+START_TEST(reads_an_acknowledgement)
+{
+	uint8_t ack[WIRE_ACK_BYTES];
+	uint32_t u = 0, l = 0;
+
+	memcpy(ack, tv04, sizeof(ack));
+	ck_assert_uint_eq(wire_ack_decode(ack, sizeof(ack), &u, &l), 28);
+	ck_assert_uint_eq(u, 0x00020001);
+	ck_assert_uint_eq(l, 0x00080003);
+	ck_assert_uint_eq(wire_ack_decode(ack, sizeof(ack) - 1, &u, &l), 0);
+	ack[7] = 52;
+	ck_assert_uint_eq(wire_ack_decode(ack, sizeof(ack), &u, &l), 52);
+	ack[7] = 27;
+	ck_assert_uint_eq(wire_ack_decode(ack, sizeof(ack), &u, &l), 0);
+	ack[7] = 28;
+	ack[3] = 3;
+	ck_assert_uint_eq(wire_ack_decode(ack, sizeof(ack), &u, &l), 0);
+}
+END_TEST
+
 START_TEST(filler_is_digits)
 {
 	uint8_t *buf = malloc(23);
@@ -1532,6 +1553,7 @@ static TCase *rest_case(void)
 	TCase *tc = tcase_create("rest");
 
 	tcase_add_test(tc, acknowledges_like_the_original);
+	tcase_add_test(tc, reads_an_acknowledgement);
 	tcase_add_test(tc, filler_is_digits);
 	tcase_add_test(tc, writes_and_reads_a_permit_key);
 	tcase_add_test(tc, reads_a_bounceback_request);
