@@ -1193,6 +1193,7 @@ static enum client_status run(struct client *c)
 
 	start_streams(c);
 	follow(c);
+	report_end(c->report);
 	for (uint32_t i = 0; i < c->made; i++) {
 		if (c->runs[i].stream != NULL)
 			stream_join(c->runs[i].stream);

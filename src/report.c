@@ -16,6 +16,8 @@
 #define AWAIT_END_NS CLOCK_SECOND_NS
 /* A last row shorter than this part of an interval joins the one before. */
 #define SHORT_PART 20
+/* The streams of a test begin within so long of each other. */
+#define JOIN_NS (CLOCK_SECOND_NS / 2)
 /* First numbers of streams: what a descriptor was in 2.0.x, or a count. */
 #define ID_CLASSIC 3
 #define ID_CLASSIC_TCP_SERVER 4
@@ -40,6 +42,7 @@ struct group {
 	uint32_t entries;     /* members that are still looked at */
 	uint32_t ended;       /* members in the total */
 	bool over;            /* the sum of its totals is printed */
+	int64_t alone_ns;     /* since then no member runs, 0: one does */
 	bool no_result;       /* a stream found nobody: there is no sum */
 	bool receiver;        /* its streams receive */
 	struct out_conn conn; /* of its first stream */
@@ -926,17 +929,31 @@ static void print_total(struct report *r, struct group *g)
 	write_row(r, &rec);
 }
 
-static void follow_group(struct report *r, struct group *g)
+static void close_group(struct report *r, struct group *g)
 {
-	if (g->over)
-		return;
-	if (has_sums(r, g))
-		print_sums(r, g);
-	if (g->finished < g->joined)
-		return;
 	if (has_sums(r, g) && !g->no_result)
 		print_total(r, g);
 	g->over = true;
+}
+
+/* Of short tests the first stream can end before the last one is there: their
+ * sum waits a moment.  When it is due, INT64_MAX: with the next event. */
+static int64_t follow_group(struct report *r, struct group *g, int64_t now_ns)
+{
+	if (g->over)
+		return INT64_MAX;
+	if (has_sums(r, g))
+		print_sums(r, g);
+	if (g->finished < g->joined) {
+		g->alone_ns = 0;
+		return INT64_MAX;
+	}
+	if (g->alone_ns == 0)
+		g->alone_ns = now_ns;
+	if (g->joined < g->expected && now_ns < g->alone_ns + JOIN_NS)
+		return g->alone_ns + JOIN_NS;
+	close_group(r, g);
+	return INT64_MAX;
 }
 
 /* What iperf 2's own report says; trips: the clocks are meant to agree. */
@@ -1088,6 +1105,15 @@ static void free_groups(struct report *r)
 	}
 }
 
+void report_end(struct report *r)
+{
+	for (struct group *g = r->groups; g != NULL; g = g->next) {
+		if (!g->over && g->finished == g->joined)
+			close_group(r, g);
+	}
+	free_groups(r);
+}
+
 int64_t report_tick(struct report *r, int64_t now_ns)
 {
 	int64_t due_ns = INT64_MAX;
@@ -1099,8 +1125,12 @@ int64_t report_tick(struct report *r, int64_t now_ns)
 		if (e_due_ns < due_ns)
 			due_ns = e_due_ns;
 	}
-	for (struct group *g = r->groups; g != NULL; g = g->next)
-		follow_group(r, g);
+	for (struct group *g = r->groups; g != NULL; g = g->next) {
+		int64_t g_due_ns = follow_group(r, g, now_ns);
+
+		if (g_due_ns < due_ns)
+			due_ns = g_due_ns;
+	}
 	release(r);
 	free_groups(r);
 	return due_ns;

@@ -34,6 +34,9 @@ int report_add(struct report *r, struct stream *s, const char *key,
 /* Does what is due at now_ns; returns when it wants to be called again at
  * the latest, INT64_MAX: when something happens. */
 int64_t report_tick(struct report *r, int64_t now_ns);
+/* No stream will come any more: sums that wait for one are printed.  After the
+ * last tick. */
+void report_end(struct report *r);
 /* Waits until due_ns or the next report_poke. */
 void report_wait(struct report *r, int64_t due_ns);
 /* Something happened: a stream came, ended or was closed. */

@@ -62,8 +62,10 @@ static void *report_loop(void *arg)
 		int64_t due_ns = report_tick(v->report, clock_ns());
 
 		/* asked after the tick, which may have let the last one go */
-		if (atomic_load(&v->finish) && report_streams(v->report) == 0)
+		if (atomic_load(&v->finish) && report_streams(v->report) == 0) {
+			report_end(v->report);
 			return NULL;
+		}
 		report_wait(v->report, due_ns);
 	}
 }

@@ -864,6 +864,50 @@ START_TEST(tests_of_one_name_are_not_mixed)
 }
 END_TEST
 
+/* A server hears of the streams of a short test one after the other. */
+START_TEST(a_sum_waits_for_a_stream_that_comes_late)
+{
+	struct bench b;
+
+	bench_open(&b, client(), 0);
+	running(&b, false, true, 2);
+	tick(&b, 0);
+	move(b.streams[0], MBYTE);
+	end(b.streams[0], 0.1);
+	ck_assert_int_eq(tick(&b, 0.1), AT(0.6));
+	ck_assert_ptr_null(row_of(-1, 0, true));
+	running(&b, false, true, 2);
+	tick(&b, 0.2);
+	move(b.streams[1], 2 * MBYTE);
+	end(b.streams[1], 0.3);
+	tick(&b, 0.3);
+	ck_assert_uint_eq(total_of(-1)->d.bytes, 3 * MBYTE);
+	bench_close(&b, 1);
+}
+END_TEST
+
+/* It never comes: the sum is that of those that did. */
+START_TEST(a_sum_does_not_wait_for_ever)
+{
+	struct bench b;
+
+	bench_open(&b, client(), 0);
+	running(&b, false, true, 2);
+	tick(&b, 0);
+	move(b.streams[0], MBYTE);
+	end(b.streams[0], 0.1);
+	tick(&b, 0.1);
+	tick(&b, 0.5);
+	ck_assert_ptr_null(row_of(-1, 0, true));
+	if (_i == 0)
+		tick(&b, 0.61);
+	else
+		report_end(b.r);
+	ck_assert_uint_eq(total_of(-1)->d.bytes, MBYTE);
+	bench_close(&b, 1);
+}
+END_TEST
+
 START_TEST(full_group_takes_no_more)
 {
 	struct bench b;
@@ -1799,6 +1843,8 @@ static TCase *groups_case(void)
 	tcase_add_test(tc, sum_rows_follow_the_rows_of_all);
 	tcase_add_test(tc, sum_total_adds_what_totals_have_beyond_rows);
 	tcase_add_test(tc, tests_of_one_name_are_not_mixed);
+	tcase_add_test(tc, a_sum_waits_for_a_stream_that_comes_late);
+	tcase_add_loop_test(tc, a_sum_does_not_wait_for_ever, 0, 2);
 	tcase_add_test(tc, full_group_takes_no_more);
 	tcase_add_test(tc, other_names_are_other_tests);
 	tcase_add_test(tc, nobody_there_prints_nothing);
