@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* From so many rounds on their scatter is a guess at that of all. */
+#define TELLING_ROUNDS 3
+
 static const struct {
 	const char *key;
 	const char *title;
@@ -460,6 +463,26 @@ bool abresult_precise(const struct abresult *r, const struct abresult_table *t)
 			return false;
 	}
 	return true;
+}
+
+size_t abresult_precise_rounds(const struct abresult *r,
+			       const struct abresult_table *t)
+{
+	const struct abresult_setup *s = &r->setup;
+	const struct abresult_row *row = &t->row[ABRESULT_RATE];
+	size_t most = row->n;
+
+	if (!row->known || row->n < TELLING_ROUNDS || s->precision_percent <= 0)
+		return 0;
+	for (unsigned a = 1; a < s->n_arms; a++) {
+		const struct abstat_diff *d = &row->versus[a].diff;
+		size_t n = abplan_rounds(
+			d->stddev, abstat_of_base(d, s->precision_percent),
+			row->level, true);
+
+		most = n > most ? n : most;
+	}
+	return most;
 }
 
 int abresult_make(const struct abresult *r, struct abresult_table *t)

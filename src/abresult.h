@@ -157,6 +157,10 @@ size_t abresult_marked(const struct abresult *r, unsigned marks, bool counted);
 size_t abresult_rounds(const struct abresult *r);
 /* Are the intervals of the primary metric narrow enough? */
 bool abresult_precise(const struct abresult *r, const struct abresult_table *t);
+/* About how many rounds there must be for that, by what they were up to now; 0:
+ * these are too few to tell. */
+size_t abresult_precise_rounds(const struct abresult *r,
+			       const struct abresult_table *t);
 
 /* 0 or -ENOMEM; the table is valid as long as it is not freed. */
 int abresult_make(const struct abresult *r, struct abresult_table *t);

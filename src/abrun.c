@@ -90,43 +90,73 @@ static void set_datagrams(struct abresult_run *run, const struct abrun_end *e)
 		abresult_set(run, ABRESULT_DELAY, (double)e->delay_ns / 1e6);
 }
 
-/* Only a UDP sender goes by its own clock; what TCP sends is up to the path. */
-static bool fell_short(const struct abrun *a)
+/* Much less of what was asked for, when that is this many datagrams. */
+static bool is_short(double part, uint64_t smallest)
 {
-	const struct abrun_end *e = &a->sent;
-
-	if (!a->udp || e->streams == 0 || e->asked_bps == 0)
-		return false;
-
-	double missing = 1 - (double)e->offered_bps / (double)e->asked_bps;
+	double missing = 1 - part;
 
 	return missing > 1 - SHORT_PART &&
-	       missing * (double)e->smallest > SHORT_DATAGRAMS;
+	       missing * (double)smallest > SHORT_DATAGRAMS;
+}
+
+/* Only a UDP sender goes by its own clock; what TCP sends is up to the path. */
+static bool fell_short(const struct abrun_end *sent)
+{
+	return sent->asked_bps > 0 &&
+	       is_short((double)sent->offered_bps / (double)sent->asked_bps,
+			sent->smallest);
+}
+
+/* What the server offered is what came and what was lost. */
+static bool fell_short_back(const struct abrun *a)
+{
+	const struct abrun_end *e = &a->received;
+	const struct units_rate *asked = &a->back_rate;
+	double each = (double)(e->packets + e->lost) / e->streams;
+	double offered = each * 1e9 / (double)e->ns;
+
+	if (e->packets == 0 || e->ns <= 0)
+		return false;
+	if (asked->pps > 0)
+		return is_short(offered / (double)asked->pps, e->smallest);
+	offered *= 8 * (double)e->bytes / (double)e->packets;
+	return asked->bps > 0 &&
+	       is_short(offered / (double)asked->bps, e->smallest);
+}
+
+/* The end that knows what arrived; NULL: nobody does. */
+static const struct abrun_end *who_knows(const struct abrun *a)
+{
+	if (a->sent.streams == 0)
+		return &a->received;
+	if (a->arrived.streams == a->sent.streams)
+		return &a->arrived;
+	/* a TCP sender knows what was acknowledged */
+	if (!a->udp)
+		return &a->sent;
+	/* of some UDP tests each direction is told by who receives it */
+	return !a->unreported && a->received.streams > 0 ? &a->received : NULL;
 }
 
 void abrun_finish(const struct abrun *a, struct abresult_run *run)
 {
 	const struct abrun_end *sent = &a->sent;
 	const struct abrun_end *arrived = &a->arrived;
-	bool reported = arrived->streams == sent->streams;
-	/* a TCP sender knows what was acknowledged */
-	const struct abrun_end *there = reported ? arrived : sent;
+	const struct abrun_end *there = who_knows(a);
 
-	if (a->udp && !reported)
+	if (there == NULL)
 		run->marks |= ABRESULT_NO_REPORT;
-	if (fell_short(a))
+	if (a->udp && (fell_short(sent) || fell_short_back(a)))
 		run->marks |= ABRESULT_SHORT;
-	if (sent->streams == 0)
-		there = &a->received;
-	if (!a->udp || reported)
+	if (there != NULL)
 		set_rate(run, ABRESULT_RATE, there);
-	if (sent->streams > 0)
+	if (there != &a->received)
 		set_rate(run, ABRESULT_BACK_RATE, &a->received);
-	if (a->udp && reported)
+	if (there != NULL && a->udp)
 		set_datagrams(run, there);
 	set_cpu(run, sent->streams > 0 ? sent : &a->received,
 		ABRESULT_CLIENT_GB, ABRESULT_CLIENT_MP, a->udp);
-	if (reported)
+	if (arrived->streams == sent->streams)
 		set_cpu(run, arrived, ABRESULT_SERVER_GB, ABRESULT_SERVER_MP,
 			a->udp);
 	if (!a->udp && sent->streams > 0 && sent->retransmits_known)

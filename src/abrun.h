@@ -10,6 +10,7 @@
 
 #include "abresult.h"
 #include "out.h"
+#include "units.h"
 
 /* Streams of one direction as one end saw them, added up. */
 struct abrun_end {
@@ -33,9 +34,13 @@ struct abrun_end {
 /* All 0 bytes is one without records. */
 struct abrun {
 	bool udp;
-	struct abrun_end sent;     /* by the client, as it says */
-	struct abrun_end arrived;  /* of that, as the server says */
-	struct abrun_end received; /* by the client, from the server */
+	bool unreported; /* set by the caller: a report was due that did not
+			    come */
+	struct units_rate back_rate; /* so too: what each stream of the server
+					was asked for; both 0: all it can */
+	struct abrun_end sent;       /* by the client, as it says */
+	struct abrun_end arrived;    /* of that, as the server says */
+	struct abrun_end received;   /* by the client, from the server */
 };
 
 /* A total of a stream or a server's report; others say nothing new. */

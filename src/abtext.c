@@ -233,6 +233,8 @@ static bool level_note(char *buf, const struct abresult_setup *s,
 {
 	char confidence[ABTEXT_BYTES];
 
+	if (t->primary + t->others == 0)
+		return false;
 	abtext_level(confidence, s->confidence);
 	(void)snprintf(
 		buf, ABTEXT_LINE_BYTES,
@@ -255,9 +257,9 @@ static bool marks_note(char *buf, const struct abresult *r)
 	used = (size_t)snprintf(
 		buf, ABTEXT_LINE_BYTES,
 		"%zu run%s marked, of which %zu stand%s in the "
-		"table and %zu %s run again:",
+		"table and %zu %s not:",
 		kept + not_kept, kept + not_kept == 1 ? " was" : "s were", kept,
-		kept == 1 ? "s" : "", not_kept, not_kept == 1 ? "was" : "were");
+		kept == 1 ? "s" : "", not_kept, not_kept == 1 ? "does" : "do");
 	for (unsigned i = 0; i < ABRESULT_MARKS; i++) {
 		size_t n = abresult_marked(r, 1u << i, true) +
 			   abresult_marked(r, 1u << i, false);

@@ -673,6 +673,8 @@ static bool may_group(const struct client *c)
 		why = "needs -u";
 	else if (c->plan.reverse || c->plan.back != PLAN_NO_BACK)
 		why = "sends nothing back";
+	else if (c->o->n_arms > 0)
+		why = "reports nothing, and --arm compares what arrived";
 	if (why != NULL)
 		log_error("-c: \"%s\": a multicast group %s", c->o->host, why);
 	return why == NULL;

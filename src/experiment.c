@@ -1,6 +1,7 @@
 #include "experiment.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -52,7 +53,9 @@ struct experiment {
 	enum client_status status;
 	size_t repeats;     /* of runs that could have counted */
 	size_t done;        /* runs, whatever came of them */
+	uint64_t rounds;    /* that there will be, as far as is known; 0 */
 	int64_t begun_ns;   /* the first of them */
+	int64_t left_ns;    /* after the last of them; < 0: not known */
 	bool arms_switched; /* a command ran: the baseline's runs at the end */
 	bool told_alike;
 	bool progress; /* stderr is a terminal */
@@ -203,10 +206,22 @@ static const char *label(const struct experiment *e, unsigned arm)
 static void show_progress(const struct experiment *e, unsigned arm,
 			  uint32_t round, bool warmup)
 {
-	if (e->progress)
-		fprintf(stderr, "\r\033[K%s %u, %s ...",
-			warmup ? "warm-up round" : "round", (unsigned)round + 1,
-			label(e, arm));
+	uint64_t rounds = warmup ? e->o->warmup : e->rounds;
+	int64_t left_s = (e->left_ns + CLOCK_SECOND_NS / 2) / CLOCK_SECOND_NS;
+
+	if (!e->progress)
+		return;
+	fprintf(stderr, "\r\033[K%s %u", warmup ? "warm-up round" : "round",
+		(unsigned)round + 1);
+	if (rounds > 0)
+		fprintf(stderr, " of %s%" PRIu64,
+			!warmup && e->o->precision_ppm > 0 ? "about " : "",
+			rounds);
+	fprintf(stderr, ", %s", label(e, arm));
+	if (e->left_ns >= 0)
+		fprintf(stderr, ", %" PRId64 ":%02" PRId64 " left", left_s / 60,
+			left_s % 60);
+	fputs(" ...", stderr);
 }
 
 static void hide_progress(const struct experiment *e)
@@ -302,7 +317,8 @@ static enum client_status run_test(struct experiment *e,
 				   struct abresult_run *run)
 {
 	struct recorder rec = { .out = { .writer = &record_writer,
-					 .style = { .enhanced = true } } };
+					 .style = { .enhanced = true } },
+				.kept = { .back_rate = e->o->rate } };
 	struct usage before = usage_now();
 	int64_t begun_ns = clock_ns();
 	enum client_status status = client_run(&e->test, &rec.out, 1, e->stop);
@@ -310,6 +326,7 @@ static enum client_status run_test(struct experiment *e,
 	struct usage after = usage_now();
 
 	run->status = (int)status;
+	rec.kept.unreported = status == CLIENT_NO_REPORT;
 	run->busy_ns = others_ns(&before, &after, rec.kept.arrived.cpu_ns);
 	if (status == CLIENT_OK || status == CLIENT_NO_REPORT)
 		abrun_finish(&rec.kept, run);
@@ -343,9 +360,14 @@ static bool has_no_result(const struct abresult_run *run)
 	return (run->marks & (ABRESULT_FAILED | ABRESULT_NO_REPORT)) != 0;
 }
 
-static uint64_t planned_runs(const struct experiment *e)
+/* Of all runs, or of those up to now where the width decides when to stop. */
+static uint64_t repeats_allowed(const struct experiment *e)
 {
-	return (uint64_t)e->o->rounds * e->o->n_arms;
+	uint64_t runs = e->o->precision_ppm > 0
+				? e->done
+				: (uint64_t)e->o->rounds * e->o->n_arms;
+
+	return REPEAT_MIN + runs / REPEAT_PART;
 }
 
 static bool shall_repeat(struct experiment *e, const struct abresult_run *run)
@@ -353,7 +375,7 @@ static bool shall_repeat(struct experiment *e, const struct abresult_run *run)
 	if (has_no_result(run))
 		return run->attempt + 1 < ATTEMPTS;
 	if (run->marks == 0 || run->warmup || run->attempt > 0 ||
-	    e->repeats >= REPEAT_MIN + planned_runs(e) / REPEAT_PART)
+	    e->repeats >= repeats_allowed(e))
 		return false;
 	e->repeats++;
 	return true;
@@ -367,9 +389,9 @@ static int64_t time_left_ns(const struct experiment *e,
 	uint64_t at = (run->warmup ? 0 : o->warmup) + (uint64_t)run->round;
 	uint64_t over =
 		at * o->n_arms + run->place + (run->counted || run->warmup);
-	uint64_t all = o->warmup * (uint64_t)o->n_arms + planned_runs(e);
+	uint64_t all = (o->warmup + e->rounds) * o->n_arms;
 
-	if (o->precision_ppm > 0 || e->done == 0 || over > all)
+	if (e->rounds == 0 || e->done == 0 || over > all)
 		return -1;
 	return (clock_ns() - e->begun_ns) / (int64_t)e->done *
 	       (int64_t)(all - over);
@@ -392,7 +414,8 @@ static enum client_status keep_run(struct experiment *e,
 	p.rounds = run->warmup            ? o->warmup
 		   : o->precision_ppm > 0 ? 0
 					  : o->rounds;
-	p.left_ns = time_left_ns(e, run);
+	e->left_ns = time_left_ns(e, run);
+	p.left_ns = e->left_ns;
 	hide_progress(e);
 	tell_run(e, &p);
 	return CLIENT_OK;
@@ -431,7 +454,9 @@ static enum client_status run_arm(struct experiment *e, uint32_t round,
 				  "%d tests of \"%s\" in a row gave no "
 				  "result: the experiment ends",
 				  ATTEMPTS, label(e, arm));
-			return (enum client_status)run.status;
+			return run.status != CLIENT_OK
+				       ? (enum client_status)run.status
+				       : CLIENT_NO_REPORT;
 		}
 	}
 }
@@ -467,7 +492,7 @@ static enum client_status run_round(struct experiment *e, uint32_t round,
  */
 
 /* Is it known well enough?  (Without memory for a table: no.) */
-static bool is_precise(const struct experiment *e)
+static bool is_precise(struct experiment *e)
 {
 	struct abresult_table t;
 	bool yes;
@@ -475,6 +500,9 @@ static bool is_precise(const struct experiment *e)
 	if (e->o->precision_ppm == 0 || abresult_make(&e->result, &t) < 0)
 		return false;
 	yes = abresult_precise(&e->result, &t);
+	e->rounds = abresult_precise_rounds(&e->result, &t);
+	if (e->rounds > e->o->rounds)
+		e->rounds = e->o->rounds;
 	abresult_unmake(&t);
 	return yes;
 }
@@ -484,6 +512,8 @@ static enum client_status run_rounds(struct experiment *e)
 	enum client_status status = CLIENT_OK;
 
 	e->begun_ns = clock_ns();
+	e->left_ns = -1;
+	e->rounds = e->o->precision_ppm > 0 ? 0 : e->o->rounds;
 	for (uint32_t i = 0; i < e->o->warmup && status == CLIENT_OK; i++)
 		status = run_round(e, i, true);
 	for (uint32_t i = 0; i < e->o->rounds && status == CLIENT_OK; i++) {

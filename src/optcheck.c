@@ -123,6 +123,7 @@ static const struct optcheck_clash clashes[] = {
 	{ "connect-retry-time", "connect-retries", NULL, NULL },
 	{ "txdelay-time", "txstart-time", NULL, NULL },
 	{ "txstart-time", "arm", NULL, "each test would need another" },
+	{ "no-udp-fin", "arm", NULL, "nobody would tell what arrived" },
 	{ "tos", "dscp", NULL, "it is a part of it" },
 	{ "permit-key", NULL, on_udp, NO_CONNECT },
 	{ "permit-key", NULL, no_key, "a client has to give the KEY" },

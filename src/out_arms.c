@@ -110,7 +110,9 @@ static void arms_start(struct out *o, const struct abresult *r)
 		fprintf(o->file, " after %u of warm-up, seed %" PRIu64,
 			(unsigned)s->warmup, s->seed);
 	fprintf(o->file, ", confidence %s\n", level);
-	fputs("Metric named beforehand: delivered rate\n", o->file);
+	fputs("Metric named beforehand: delivered rate\n"
+	      "CPU s: client/server, for 10^9 bytes (TCP) or 10^6 datagrams\n",
+	      o->file);
 	fputs(RULE, o->file);
 	fprintf(o->file, "%-8s %-16s %17s %11s %8s %8s %13s %7s\n", "Round",
 		"Arm", "Rate", "Packets/s", "Loss %", "Jitter ms", "CPU s",

@@ -173,6 +173,14 @@ START_TEST(stops_when_the_interval_is_narrow)
 	result.setup.precision_percent = 0.01;
 	ck_assert_int_eq(abresult_make(&result, &t), 0);
 	ck_assert(!abresult_precise(&result, &t));
+	/* (1 + 2 / n) t(0.975, n - 1) stddev / sqrt(n) <= 0.2, of which the
+	 * stddev is sqrt(2 / 7): 0.1975 with 34, 0.2010 with 33 */
+	result.setup.precision_percent = 0.02;
+	ck_assert_uint_eq(abresult_precise_rounds(&result, &t), 34);
+	abresult_unmake(&t);
+	result.n_runs = 4;
+	ck_assert_int_eq(abresult_make(&result, &t), 0);
+	ck_assert_uint_eq(abresult_precise_rounds(&result, &t), 0);
 	abresult_unmake(&t);
 	end();
 }

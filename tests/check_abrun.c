@@ -109,6 +109,58 @@ START_TEST(allows_half_a_percent)
 }
 END_TEST
 
+/* Of a server that sends, what came and what was lost is what it offered. */
+START_TEST(asks_the_server_for_as_much)
+{
+	static const struct {
+		struct units_rate asked; /* a stream */
+		uint64_t lost;           /* of two streams, 994 came each */
+		unsigned marks;
+	} runs[] = { { { .bps = 4000000 }, 0, ABRESULT_SHORT },
+		     { { .bps = 4000000 }, 6, 0 },
+		     { { .pps = 500 }, 0, ABRESULT_SHORT },
+		     { { .pps = 500 }, 6, 0 },
+		     { { .pps = 0 }, 0, 0 } };
+	struct abrun a = { .back_rate = runs[_i].asked };
+	struct abresult_run run = { .has = 0 };
+	struct record came = report(994, runs[_i].lost);
+
+	came.relayed = false;
+	abrun_add(&a, &came);
+	abrun_add(&a, &came);
+	abrun_finish(&a, &run);
+	ck_assert_uint_eq(run.marks, runs[_i].marks);
+	expect(&run, ABRESULT_RATE, 7952000);
+	expect(&run, ABRESULT_PPS, 994);
+}
+END_TEST
+
+/* Each direction is told by who receives it, unless a report was due. */
+START_TEST(takes_one_direction_of_two)
+{
+	struct abrun a = { .udp = false };
+	struct abresult_run run = { .has = 0 };
+	struct record sent = sender(1000);
+	struct record came = report(990, 10);
+
+	came.relayed = false;
+	abrun_add(&a, &sent);
+	abrun_add(&a, &came);
+	abrun_finish(&a, &run);
+	ck_assert_uint_eq(run.marks, 0);
+	expect(&run, ABRESULT_RATE, 3960000);
+	expect(&run, ABRESULT_LOSS, 1);
+	expect(&run, ABRESULT_CLIENT_MP, 10);
+	ck_assert(!abresult_has(&run, ABRESULT_BACK_RATE));
+	run = (struct abresult_run){ .has = 0 };
+	a.unreported = true;
+	abrun_finish(&a, &run);
+	ck_assert_uint_eq(run.marks, ABRESULT_NO_REPORT);
+	ck_assert(!abresult_has(&run, ABRESULT_RATE));
+	expect(&run, ABRESULT_BACK_RATE, 3960000);
+}
+END_TEST
+
 START_TEST(adds_streams_up)
 {
 	struct abrun a = { .udp = false };
@@ -197,6 +249,8 @@ int main(void)
 	tcase_add_test(t, takes_what_the_server_says);
 	tcase_add_test(t, marks_what_is_missing);
 	tcase_add_loop_test(t, allows_half_a_percent, 0, 4);
+	tcase_add_loop_test(t, asks_the_server_for_as_much, 0, 5);
+	tcase_add_test(t, takes_one_direction_of_two);
 	tcase_add_test(t, adds_streams_up);
 	tcase_add_test(t, takes_what_tcp_acknowledged);
 	tcase_add_test(t, takes_what_came_from_the_server);

@@ -892,6 +892,9 @@ static const struct {
 	{ "-c h --arm a= --arm b= --txstart-time 1",
 	  "--txstart-time: not together with --arm: each test would need "
 	  "another" },
+	{ "-c h -u --arm a= --arm b= --no-udp-fin",
+	  "--no-udp-fin: not together with --arm: nobody would tell what "
+	  "arrived" },
 	{ "-c h -S 4 --dscp 1",
 	  "-S: not together with --dscp: it is a part of it" },
 	{ "-s --tos-override 1 -S 1",
