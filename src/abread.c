@@ -381,6 +381,7 @@ static int read_setup(const struct reader *f, struct slice object,
 		s->warmup = (uint32_t)n;
 	if (whole(object, "seed", 0, 9e15, &n))
 		s->seed = n;
+	(void)short_text(object, "test", s->test, sizeof(s->test));
 	if (flag(object, "paired", &paired))
 		s->unpaired = !paired;
 	return read_arms(f, list, to);

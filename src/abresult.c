@@ -31,6 +31,8 @@ static const struct {
 	[ABRESULT_SERVER_MP] = { "server_cpu_seconds_per_million_packets",
 				 "Server CPU", "s/million packets" },
 	[ABRESULT_RETRANSMITS] = { "retransmits", "Retransmits", "segments" },
+	[ABRESULT_TRIP] = { "round_trip_mean_ms", "Round trip", "ms" },
+	[ABRESULT_TRIP_P99] = { "round_trip_p99_ms", "Round trip p99", "ms" },
 };
 
 static const struct {

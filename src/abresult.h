@@ -16,6 +16,7 @@
 
 #define ABRESULT_ARMS_MAX ABPLAN_ARMS_MAX
 #define ABRESULT_LABEL_BYTES 24
+#define ABRESULT_TEST_BYTES 400
 /* Of what --arm-show prints, so much is kept. */
 #define ABRESULT_SHOWN_BYTES 4096
 /* With what chance the noise floor would be found. */
@@ -34,6 +35,8 @@ enum abresult_metric {
 	ABRESULT_SERVER_GB, /* so too of the server */
 	ABRESULT_SERVER_MP,
 	ABRESULT_RETRANSMITS, /* TCP segments */
+	ABRESULT_TRIP,        /* ms, mean round trip of --bounceback */
+	ABRESULT_TRIP_P99,    /* so too, of 99 % of them */
 	ABRESULT_METRICS
 };
 
@@ -53,7 +56,8 @@ struct abresult_arm {
 
 /* What the experiment was asked for. */
 struct abresult_setup {
-	unsigned n_arms; /* the first is the baseline */
+	char test[ABRESULT_TEST_BYTES]; /* in words; "": not known */
+	unsigned n_arms;                /* the first is the baseline */
 	struct abresult_arm arm[ABRESULT_ARMS_MAX];
 	uint32_t rounds; /* planned, or the most of them; 0: not known */
 	uint32_t warmup;

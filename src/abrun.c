@@ -38,11 +38,22 @@ static void add_to(struct abrun_end *e, const struct record *r)
 	add_cpu(e, &r->cpu);
 }
 
+static void add_trips(struct abrun_trips *t, const struct stats_delay *d)
+{
+	if (!d->known)
+		return;
+	t->count += d->count;
+	t->sum_ns += (double)d->mean_ns * (double)d->count;
+	if (d->p99_ns > t->p99_ns)
+		t->p99_ns = d->p99_ns;
+}
+
 void abrun_add(struct abrun *a, const struct record *r)
 {
 	if (r->sum || !r->total)
 		return;
 	a->udp = r->udp;
+	add_trips(&a->trips, &r->round_trip);
 	if (r->relayed)
 		add_to(&a->arrived, r);
 	else if (r->receiver)
@@ -162,4 +173,10 @@ void abrun_finish(const struct abrun *a, struct abresult_run *run)
 	if (!a->udp && sent->streams > 0 && sent->retransmits_known)
 		abresult_set(run, ABRESULT_RETRANSMITS,
 			     (double)sent->retransmits);
+	if (a->trips.count > 0) {
+		abresult_set(run, ABRESULT_TRIP,
+			     a->trips.sum_ns / (double)a->trips.count / 1e6);
+		abresult_set(run, ABRESULT_TRIP_P99,
+			     (double)a->trips.p99_ns / 1e6);
+	}
 }

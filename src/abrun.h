@@ -31,6 +31,13 @@ struct abrun_end {
 	uint64_t smallest; /* datagrams of the stream that sent the fewest */
 };
 
+/* Requests and replies. */
+struct abrun_trips {
+	uint64_t count;
+	double sum_ns;
+	int64_t p99_ns; /* the largest */
+};
+
 /* All 0 bytes is one without records. */
 struct abrun {
 	bool udp;
@@ -41,6 +48,7 @@ struct abrun {
 	struct abrun_end sent;       /* by the client, as it says */
 	struct abrun_end arrived;    /* of that, as the server says */
 	struct abrun_end received;   /* by the client, from the server */
+	struct abrun_trips trips;
 };
 
 /* A total of a stream or a server's report; others say nothing new. */

@@ -15,8 +15,10 @@
 #include "abread.h"
 #include "abresult.h"
 #include "abrun.h"
+#include "abtext.h"
 #include "clock.h"
 #include "command.h"
+#include "hide.h"
 #include "log.h"
 #include "platform/platform.h"
 
@@ -553,11 +555,49 @@ static enum client_status restore(struct experiment *e)
 	return status;
 }
 
+/* What one test is, in words. */
+static void describe(const struct options *o, struct abresult_setup *s)
+{
+	static const struct abtext_scale whole = { .unit = 1 };
+	struct abtext_scale bits =
+		abtext_scale(ABRESULT_RATE, (double)o->rate.bps);
+	const char *way = o->reverse       ? ", reverse"
+			  : o->full_duplex ? ", full duplex"
+			  : o->dual        ? ", both ways"
+			  : o->tradeoff    ? ", there and back"
+			  : o->bounces > 0 ? ", round trips"
+					   : "";
+	char number[ABTEXT_BYTES];
+	char rate[2 * ABTEXT_BYTES] = "";
+	char streams[32] = "";
+
+	abtext_number(number,
+		      (double)(o->rate.pps > 0 ? o->rate.pps : o->rate.bps),
+		      o->rate.pps > 0 ? &whole : &bits, false);
+	if (o->rate.pps > 0 || o->rate.bps > 0)
+		(void)snprintf(rate, sizeof(rate), ", %s %s", number,
+			       o->rate.pps > 0 ? "pps" : bits.name);
+	if (o->amount_bytes > 0)
+		(void)snprintf(number, sizeof(number), "%" PRIu64 " bytes",
+			       o->amount_bytes);
+	else
+		(void)snprintf(number, sizeof(number), "%.10g s",
+			       (double)o->time_ns / 1e9);
+	if (o->parallel > 1)
+		(void)snprintf(streams, sizeof(streams), ", %u streams",
+			       (unsigned)o->parallel);
+	(void)snprintf(s->test, sizeof(s->test), "%s to %s port %u, %s%s%s%s",
+		       o->udp ? "UDP" : "TCP",
+		       o->hide_ips ? HIDE_NAME : o->host, (unsigned)o->port,
+		       number, rate, streams, way);
+}
+
 static int set_up(struct experiment *e)
 {
 	const struct options *o = e->o;
 	struct abresult_setup *s = &e->result.setup;
 
+	describe(o, s);
 	s->rounds = o->precision_ppm > 0 ? 0 : o->rounds;
 	s->warmup = o->warmup;
 	s->seed = o->seed_set ? o->seed

@@ -98,6 +98,8 @@ static void arms_start(struct out *o, const struct abresult *r)
 
 	abtext_level(level, s->confidence);
 	fputs(RULE, o->file);
+	if (s->test[0] != '\0')
+		fprintf(o->file, "Test: %s\n", s->test);
 	print_arms(o->file, s);
 	if (s->unpaired)
 		fputs("Runs that were not made in rounds", o->file);

@@ -4,20 +4,22 @@
  */
 #include "out.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "abresult.h"
 #include "abtext.h"
 
 /* Drawings are so wide in units of their own, and as wide as the page. */
 #define WIDTH 720.0
-#define LEFT 110.0 /* labels stand here */
-#define RIGHT 16.0
-#define LANE 34.0  /* height of an arm's samples */
-#define RUNS 180.0 /* height of the runs over time */
-#define AXIS 26.0
+#define LEFT 110.0 /* of the runs: their values stand here */
+#define MARGIN 16.0
+#define LANE 62.0  /* height of an arm's samples, its label above them */
+#define RUNS 190.0 /* height of the runs over time */
+#define AXIS 32.0
 
 static const char style[] =
 	":root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#59636e;"
@@ -33,8 +35,8 @@ static const char style[] =
 	"color:var(--fg);font:16px/1.5 system-ui,sans-serif}"
 	"h1{font-size:1.5rem;margin:.2rem 0 1rem}"
 	"h2{font-size:1.15rem;margin:0 0 .5rem}"
-	"section{border-top:1px solid var(--line);padding:1rem 0;"
-	"break-inside:avoid}"
+	"section{border-top:1px solid var(--line);padding:1rem 0}"
+	"svg,p,li,.wide{break-inside:avoid}h2,svg{break-after:avoid}"
 	".wide{overflow-x:auto}"
 	"table{border-collapse:collapse;width:100%;"
 	"font-variant-numeric:tabular-nums}"
@@ -56,10 +58,14 @@ static const char style[] =
 	".key{background:var(--c)}svg .dot{fill:var(--c);fill-opacity:.65}"
 	"svg .bar{stroke:var(--c);stroke-width:2;fill:none}"
 	"svg .off{fill:none;stroke:var(--c);stroke-width:1.5}"
+	"svg .mark{stroke:var(--fg);stroke-width:2}"
 	"@media(max-width:40rem){body{padding:.7rem;font-size:15px}"
-	"th,td{padding:.2rem .35rem}svg text{font-size:20px}}"
+	"table,th{font-size:.72rem}th,td{padding:.2rem .2rem}"
+	"svg text{font-size:25px}svg circle{r:8px}svg .bar{stroke-width:4}"
+	"svg .axis{stroke-width:2}svg .off{stroke-width:3}}"
 	"@media print{:root{--bg:#fff;--fg:#000;--dim:#444;--line:#999;"
-	"--soft:#fff}body{max-width:none;padding:0;font-size:11pt}}";
+	"--soft:#fff}body{max-width:none;padding:0;font-size:10pt}"
+	"svg{max-width:36rem}svg text{font-size:16px}section{padding:.6rem 0}}";
 
 /* What a person named may hold anything. */
 static void put_text(FILE *f, const char *text)
@@ -148,8 +154,33 @@ static void put_axis(FILE *f, const struct axis *a, double y,
 		char number[ABTEXT_BYTES];
 
 		abtext_number(number, value, scale, sign);
-		put_svg_text(f, at(a, value), y + 17, anchors[i], number);
+		put_svg_text(f, at(a, value), y + 22, anchors[i], number);
 	}
+}
+
+/* What speaks against it, "" or ", ..." */
+static void put_marks(FILE *f, const struct abresult_run *run)
+{
+	for (unsigned i = 0; i < ABRESULT_MARKS; i++) {
+		if ((run->marks >> i & 1) != 0)
+			fprintf(f, ", %s", abresult_mark_text(i));
+	}
+}
+
+/* What one run was, where a pointer rests on it. */
+static void put_run_title(FILE *f, const struct abresult *r,
+			  const struct abresult_run *run,
+			  const struct abtext_scale *scale)
+{
+	char number[ABTEXT_BYTES];
+
+	fprintf(f, "<title>%sround %u, ", run->warmup ? "warm-up " : "",
+		(unsigned)run->round + 1);
+	put_text(f, label(r, run->arm));
+	abtext_number(number, run->value[ABRESULT_RATE], scale, false);
+	fprintf(f, ": %s %s", number, scale->name);
+	put_marks(f, run);
+	fputs("</title>", f);
 }
 
 /* Runs that count, and those that do not as rings, by the order they ran in. */
@@ -157,7 +188,7 @@ static void draw_runs(FILE *f, const struct abresult *r,
 		      const struct abresult_row *row,
 		      const struct abtext_scale *scale)
 {
-	struct axis x = { 0, (double)r->n_runs, LEFT, WIDTH - RIGHT };
+	struct axis x = { 0, (double)r->n_runs, LEFT, WIDTH - MARGIN };
 	struct axis y = { row->arm[0].sum.min, row->arm[0].sum.max, RUNS - 8,
 			  8 };
 	char number[ABTEXT_BYTES];
@@ -171,7 +202,7 @@ static void draw_runs(FILE *f, const struct abresult *r,
 	widen(&y);
 	begin_svg(f, RUNS, "Delivered rate of each run in the order of time");
 	abtext_number(number, y.high, scale, false);
-	put_svg_text(f, LEFT - 8, 18, "end", number);
+	put_svg_text(f, LEFT - 8, 22, "end", number);
 	abtext_number(number, y.low, scale, false);
 	put_svg_text(f, LEFT - 8, RUNS - 6, "end", number);
 	fprintf(f,
@@ -184,20 +215,19 @@ static void draw_runs(FILE *f, const struct abresult *r,
 		if (!abresult_has(run, ABRESULT_RATE))
 			continue;
 		fprintf(f,
-			"<g class=\"a%u\"><circle class=\"%s\" cx=\"%.1f\" "
-			"cy=\"%.1f\" r=\"5\"><title>%s round %u, ",
+			"<g class=\"a%u\"><circle class=\"%s%s\" cx=\"%.1f\" "
+			"cy=\"%.1f\" r=\"5\">",
 			run->arm, run->counted ? "dot" : "off",
+			run->counted && run->marks != 0 ? " mark" : "",
 			at(&x, (double)i + 0.5),
-			at(&y, run->value[ABRESULT_RATE]),
-			run->warmup ? "warm-up" : "", (unsigned)run->round + 1);
-		put_text(f, label(r, run->arm));
-		abtext_number(number, run->value[ABRESULT_RATE], scale, false);
-		fprintf(f, ": %s %s</title></circle></g>\n", number,
-			scale->name);
+			at(&y, run->value[ABRESULT_RATE]));
+		put_run_title(f, r, run, scale);
+		fputs("</circle></g>\n", f);
 	}
 	fputs("</svg>\n<p class=\"dim\">Each run in the order of time; rings "
-	      "do "
-	      "not count (warm-up, or run again).</p>\n",
+	      "do not count (warm-up, or run again), dots with an outline "
+	      "count "
+	      "although something spoke against them.</p>\n",
 	      f);
 }
 
@@ -207,8 +237,8 @@ static void draw_samples(FILE *f, const struct abresult *r,
 			 const struct abtext_scale *scale)
 {
 	unsigned n_arms = r->setup.n_arms;
-	struct axis x = { row->arm[0].sum.min, row->arm[0].sum.max, LEFT,
-			  WIDTH - RIGHT };
+	struct axis x = { row->arm[0].sum.min, row->arm[0].sum.max, MARGIN,
+			  WIDTH - MARGIN };
 
 	for (unsigned a = 0; a < n_arms; a++) {
 		const struct abstat_summary *s = &row->arm[a].sum;
@@ -223,18 +253,18 @@ static void draw_samples(FILE *f, const struct abresult *r,
 		const struct abstat_summary *s = &sample->sum;
 		double y = a * LANE;
 
-		put_svg_text(f, LEFT - 8, y + 19, "end", label(r, a));
+		put_svg_text(f, MARGIN, y + 22, "start", label(r, a));
 		fprintf(f, "<g class=\"a%u\">\n", a);
 		for (size_t i = 0; i < s->n; i++)
 			fprintf(f,
 				"<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" "
 				"r=\"4.5\"/>\n",
-				at(&x, sample->value[i]), y + 12);
+				at(&x, sample->value[i]), y + 38);
 		fprintf(f,
 			"<path class=\"bar\" d=\"M%.1f %.1fH%.1fM%.1f "
 			"%.1fv10\"/>\n</g>\n",
-			at(&x, s->mean - s->stddev), y + 26,
-			at(&x, s->mean + s->stddev), at(&x, s->mean), y + 21);
+			at(&x, s->mean - s->stddev), y + 53,
+			at(&x, s->mean + s->stddev), at(&x, s->mean), y + 48);
 	}
 	put_axis(f, &x, n_arms * LANE + 4, scale, false);
 	fputs("</svg>\n", f);
@@ -246,7 +276,7 @@ static void draw_differences(FILE *f, const struct abresult *r,
 			     const struct abtext_scale *scale)
 {
 	unsigned n_arms = r->setup.n_arms;
-	struct axis x = { 0, 0, LEFT, WIDTH - RIGHT };
+	struct axis x = { 0, 0, MARGIN, WIDTH - MARGIN };
 
 	for (unsigned a = 1; a < n_arms; a++) {
 		const struct abresult_versus *v = &row->versus[a];
@@ -263,12 +293,11 @@ static void draw_differences(FILE *f, const struct abresult *r,
 		"<line class=\"axis\" x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" "
 		"y2=\"%.1f\"/>\n",
 		at(&x, 0), at(&x, 0), (n_arms - 1) * LANE + 4);
-	put_svg_text(f, at(&x, 0) + 4, 10, "start", "0");
 	for (unsigned a = 1; a < n_arms; a++) {
 		const struct abresult_versus *v = &row->versus[a];
-		double y = (a - 1) * LANE + 16;
+		double y = (a - 1) * LANE + 42;
 
-		put_svg_text(f, LEFT - 8, y + 5, "end", label(r, a));
+		put_svg_text(f, MARGIN, y - 20, "start", label(r, a));
 		fprintf(f,
 			"<g class=\"a%u\"><path class=\"bar\" d=\"M%.1f "
 			"%.1fv12m0 -6H%.1fm0 -6v12\"/><circle class=\"dot\" "
@@ -375,8 +404,7 @@ static void put_row(FILE *f, const struct abresult *r,
 	draw_differences(f, r, row, &scale);
 	fprintf(f,
 		"<p class=\"dim\">Differences to the baseline with intervals "
-		"of "
-		"%s.</p></section>\n",
+		"of %s; the upright line is no difference.</p></section>\n",
 		level);
 }
 
@@ -399,15 +427,51 @@ static void put_arms(FILE *f, const struct abresult *r)
 	fputs("</ul>\n", f);
 }
 
+/* When the first run began; of files of iperf 2 that is not known. */
+static void put_date(FILE *f, const struct abresult *r)
+{
+	time_t sec =
+		r->n_runs > 0 ? (time_t)(r->run[0].wall_ns / 1000000000) : 0;
+	struct tm tm;
+	char text[64];
+
+	if (sec > 0 && gmtime_r(&sec, &tm) != NULL &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm) > 0)
+		fprintf(f, "%s<br>\n", text);
+}
+
+static void put_setup(FILE *f, const struct abresult *r)
+{
+	const struct abresult_setup *s = &r->setup;
+	char level[ABTEXT_BYTES];
+
+	abtext_level(level, s->confidence);
+	fputs("<p>", f);
+	put_date(f, r);
+	if (s->test[0] != '\0') {
+		put_text(f, s->test);
+		fputs("<br>\n", f);
+	}
+	if (s->unpaired)
+		fputs("Runs that were not made in rounds", f);
+	else
+		fprintf(f,
+			"%zu complete rounds after %u of warm-up, seed "
+			"%" PRIu64,
+			abresult_rounds(r), (unsigned)s->warmup, s->seed);
+	fprintf(f,
+		", confidence %s; the metric named beforehand is the delivered "
+		"rate.</p>\n",
+		level);
+}
+
 static void put_result(FILE *f, const struct abresult *r,
 		       const struct abresult_table *t)
 {
 	char text[ABTEXT_LINE_BYTES];
 
+	put_setup(f, r);
 	put_arms(f, r);
-	fprintf(f, "<p>%zu complete rounds", abresult_rounds(r));
-	fprintf(f,
-		"; the metric named beforehand is the delivered rate.</p>\n");
 	for (unsigned m = 0; m < ABRESULT_METRICS; m++) {
 		if (t->row[m].known)
 			put_row(f, r, m, &t->row[m]);

@@ -791,6 +791,7 @@ static void put_setup(struct line *l, const struct abresult_setup *s)
 {
 	const char *comma = "";
 
+	put_text(l, "test", s->test[0] != '\0' ? s->test : NULL);
 	key(l, "arms");
 	fputc('[', l->file);
 	for (unsigned a = 0; a < s->n_arms; a++) {

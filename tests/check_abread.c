@@ -20,7 +20,8 @@ static char why[ABREAD_WHY_BYTES];
 static void make(void)
 {
 	result = (struct abresult){
-		.setup = { .rounds = 3,
+		.setup = { .test = "TCP to \"<host>\" port 5001, 1 s",
+			   .rounds = 3,
 			   .warmup = 1,
 			   .seed = 7,
 			   .confidence = 0.99,
@@ -85,6 +86,7 @@ START_TEST(makes_the_same_result_again)
 
 	char *again = written(&out_arms);
 
+	ck_assert_ptr_nonnull(strstr(text, "\nTest: TCP to \"<host>\" port "));
 	ck_assert_str_eq(again, text);
 	free(again);
 	free(text);

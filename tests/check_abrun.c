@@ -212,6 +212,35 @@ START_TEST(takes_what_tcp_acknowledged)
 }
 END_TEST
 
+/* The mean of all round trips, and the worst stream's p99. */
+START_TEST(takes_round_trips)
+{
+	struct abrun a = { .udp = false };
+	struct abresult_run run = { .has = 0 };
+	struct record one = {
+		.total = true,
+		.end_ns = SECOND_NS,
+		.d = { .bytes = 1000 },
+		.round_trip = { .known = true,
+				.count = 30,
+				.mean_ns = 100000,
+				.p99_ns = 400000 },
+	};
+	struct record other = one;
+
+	other.round_trip.count = 10;
+	other.round_trip.mean_ns = 500000;
+	other.round_trip.p99_ns = 300000;
+	abrun_add(&a, &one);
+	abrun_finish(&a, &run);
+	expect(&run, ABRESULT_TRIP, 0.1);
+	abrun_add(&a, &other);
+	abrun_finish(&a, &run);
+	expect(&run, ABRESULT_TRIP, 0.2);
+	expect(&run, ABRESULT_TRIP_P99, 0.4);
+}
+END_TEST
+
 START_TEST(takes_what_came_from_the_server)
 {
 	struct abrun a = { .udp = false };
@@ -253,6 +282,7 @@ int main(void)
 	tcase_add_test(t, takes_one_direction_of_two);
 	tcase_add_test(t, adds_streams_up);
 	tcase_add_test(t, takes_what_tcp_acknowledged);
+	tcase_add_test(t, takes_round_trips);
 	tcase_add_test(t, takes_what_came_from_the_server);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
