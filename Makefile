@@ -3,6 +3,7 @@
 PREFIX = /usr/local
 BINDIR = $(PREFIX)/bin
 MANDIR = $(PREFIX)/share/man
+COMPDIR = $(PREFIX)/share/bash-completion/completions
 CFLAGS = -O2 -g
 INSTALL = install
 
@@ -35,7 +36,7 @@ OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 # and with nothing else.
 PURE := series records options opttable optvalue optcheck cmdline policy plan siphash pace stats wire units out_text out_csv out_json hist block \
 	stamp session quantile abstat abplan abrobust abresult abrun abread abtext out_arms \
-	out_html hide optknown
+	out_html hide optknown completion
 PURE_OBJECTS := $(filter $(PURE:%=$(BUILD)/src/%.o),$(OBJECTS))
 UNITS := $(patsubst tests/%.c,%,$(wildcard tests/check_*.c))
 UNIT_BINS := $(UNITS:%=$(BUILD)/tests/%)
@@ -101,6 +102,8 @@ install: $(BIN)
 	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
 	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(BINDIR)/iperf
 	$(INSTALL) -m 644 man/iperf.1 $(DESTDIR)$(MANDIR)/man1/iperf.1
+	$(INSTALL) -d $(DESTDIR)$(COMPDIR)
+	$(INSTALL) -m 644 completion/iperf $(DESTDIR)$(COMPDIR)/iperf
 
 # The checks build in folders of their own.  What they need is installed first
 # where that can be done, in a run of make of its own: pkg-config comes from it.
@@ -183,7 +186,7 @@ clean:
 
 help:
 	@echo 'all            the binary, ./iperf'
-	@echo 'install        binary and man page below DESTDIR and PREFIX'
+	@echo 'install        binary, man page, completion below DESTDIR, PREFIX'
 	@echo 'demo           a TCP and a UDP test over loopback'
 	@echo 'check          unit tests, lint and end-to-end tests'
 	@echo 'check-unit     unit tests alone'

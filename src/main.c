@@ -12,6 +12,7 @@
 
 #include "client.h"
 #include "cmdline.h"
+#include "completion.h"
 #include "experiment.h"
 #include "log.h"
 #include "options.h"
@@ -210,6 +211,9 @@ int main(int argc, char *argv[])
 		return finish_file("stdout", stdout, EXIT_SUCCESS);
 	case OPTIONS_VERSION:
 		options_version(stdout);
+		return finish_file("stdout", stdout, EXIT_SUCCESS);
+	case OPTIONS_COMPLETION:
+		completion_write(stdout);
 		return finish_file("stdout", stdout, EXIT_SUCCESS);
 	case OPTIONS_RUN:
 		break;

@@ -40,6 +40,7 @@ enum options_ask {
 	OPTIONS_RUN,
 	OPTIONS_HELP,
 	OPTIONS_VERSION,
+	OPTIONS_COMPLETION,
 };
 
 /* What the server is taken for: it can't be told beforehand. */

@@ -281,13 +281,14 @@ static const struct opttable_row table[] = {
 	  AS_BOTH, OPT_OLD, .at = 0 },
 	{ 'h', { "help" }, NULL, "print this and end",
 	  AS_BOTH, OPT_SET, FIELD(ask), .min = OPTIONS_HELP },
+	{ 0, { "shell-completion" }, NULL, "print what completes options in bash",
+	  AS_BOTH, OPT_SET, FIELD(ask), .min = OPTIONS_COMPLETION },
 	{ 'v', { "version" }, NULL, "print the version and end",
 	  AS_BOTH, OPT_SET, FIELD(ask), .min = OPTIONS_VERSION },
 };
 /* clang-format on */
 
 #define ROWS (sizeof(table) / sizeof(table[0]))
-#define NAMES (sizeof(table[0].names) / sizeof(table[0].names[0]))
 
 static_assert(ROWS <= OPTTABLE_ROWS_MAX, "room for every option");
 
@@ -328,7 +329,7 @@ int opttable_names(const struct opttable_row *r, const char *name,
 {
 	int how = 0;
 
-	for (size_t i = 0; i < NAMES && r->names[i]; i++) {
+	for (size_t i = 0; i < OPTTABLE_NAMES && r->names[i]; i++) {
 		if (strncmp(r->names[i], name, length) != 0)
 			continue;
 		if (!r->names[i][length])

@@ -12,6 +12,7 @@
 
 #include "options.h"
 
+#define OPTTABLE_NAMES 3
 #define OPTTABLE_ROWS_MAX 160 /* room for what is kept by row */
 
 /* What an argument is, and so which reader takes it. */
@@ -54,9 +55,10 @@ enum opttable_whose {
 };
 
 struct opttable_row {
-	char letter;          /* 0: only long names */
-	const char *names[3]; /* the main one, and others that scripts use */
-	const char *arg;      /* what to call the argument; NULL: takes none */
+	char letter;                       /* 0: only long names */
+	const char *names[OPTTABLE_NAMES]; /* the main one, and others that
+					      scripts use */
+	const char *arg; /* what to call the argument; NULL: takes none */
 	const char *help;
 	enum opttable_whose whose;
 	enum opttable_kind kind;

@@ -283,6 +283,12 @@ static const struct {
 	{ "reliability", 0x04 },
 };
 
+const char *optvalue_tos_name(size_t i)
+{
+	return i < sizeof(tos_names) / sizeof(tos_names[0]) ? tos_names[i].name
+							    : NULL;
+}
+
 static int read_tos(struct optvalue_parser *p, const struct opttable_row *r,
 		    const struct optvalue_given *g)
 {

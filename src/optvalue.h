@@ -33,6 +33,8 @@ const struct optvalue_given *optvalue_given(const struct optvalue_parser *p,
 /* Leaves one line in why, for a person; -EINVAL. */
 __attribute__((format(printf, 2, 3))) int
 optvalue_complain(struct optvalue_parser *p, const char *fmt, ...);
+/* Name number i that a type of service may have; NULL past the end. */
+const char *optvalue_tos_name(size_t i);
 /* The option of this name was given and has no effect: o tells of it, once. */
 void optvalue_old(struct options *o, const char *name);
 /* Option r was given as name, of length bytes, with text: its field and its

@@ -437,6 +437,7 @@ static const struct {
 	  "reno", "cca=reno" },
 	{ "-s", "-o", "--output", "x", "output=x" },
 	{ "", "-h", "--help --he", NULL, "ask=1" },
+	{ "", NULL, "--shell-completion --sh", NULL, "ask=3" },
 	{ "", "-v", "--version --v", NULL, "ask=2" },
 	{ "-s", "-e", "--enhanced --enhancedreports --e", NULL, "enhanced=1" },
 	{ "-s", NULL, "--output-style --output-", "2.1", "dialect=2" },
