@@ -22,6 +22,8 @@
 #define GRACE_NS (10 * CLOCK_MS_NS)
 /* Modern clients keep everything below this offset zero. */
 #define ZERO_BYTES 160
+/* Digits in the place of a header, so many of them, are told from one. */
+#define NO_HEADER_BYTES 4
 
 /* What a running sender keeps. */
 struct sender {
@@ -106,11 +108,12 @@ static size_t size_of_rest(size_t have, size_t want)
 						  : have;
 }
 
-/* Where the input's bytes stand in a datagram: behind its headers. */
+/* Where the input's bytes stand in a datagram: behind its headers, and behind
+ * the digits by which a server knows that there are none (-C). */
 static size_t input_at(const struct stream_job *job)
 {
 	if (job->plain)
-		return wire_udp_bytes(job->layout);
+		return WIRE_UDP_BYTES + NO_HEADER_BYTES;
 	return job->header.start_ns != 0 ? WIRE_UDP_START_BYTES
 					 : header_bytes(job);
 }
