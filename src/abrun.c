@@ -53,7 +53,8 @@ void abrun_add(struct abrun *a, const struct record *r)
 	if (r->sum || !r->total)
 		return;
 	a->udp = r->udp;
-	add_trips(&a->trips, &r->round_trip);
+	if (r->series == OUT_ROUND_TRIPS)
+		add_trips(&a->trips, &r->samples);
 	if (r->relayed)
 		add_to(&a->arrived, r);
 	else if (r->receiver)

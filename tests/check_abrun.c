@@ -221,16 +221,17 @@ START_TEST(takes_round_trips)
 		.total = true,
 		.end_ns = SECOND_NS,
 		.d = { .bytes = 1000 },
-		.round_trip = { .known = true,
-				.count = 30,
-				.mean_ns = 100000,
-				.p99_ns = 400000 },
+		.series = OUT_ROUND_TRIPS,
+		.samples = { .known = true,
+			     .count = 30,
+			     .mean_ns = 100000,
+			     .p99_ns = 400000 },
 	};
 	struct record other = one;
 
-	other.round_trip.count = 10;
-	other.round_trip.mean_ns = 500000;
-	other.round_trip.p99_ns = 300000;
+	other.samples.count = 10;
+	other.samples.mean_ns = 500000;
+	other.samples.p99_ns = 300000;
 	abrun_add(&a, &one);
 	abrun_finish(&a, &run);
 	expect(&run, ABRESULT_TRIP, 0.1);

@@ -488,10 +488,10 @@ static const struct {
 	bool enhanced;
 	const char *tail;
 } connections[] = {
-	{ OUT_CLASSIC, false, "" },
+	{ OUT_CLASSIC, false, " (peer 2.1.8)" }, /* a client knows it by -X */
 	{ OUT_V202, true, " (peer 2.1.8) (ct=0.36 ms)" },
 	{ OUT_CLASSIC, true, " (peer 2.1.8) (ct=0.36 ms)" },
-	{ OUT_V21, false, "" },
+	{ OUT_V21, false, " (peer 2.1.8)" },
 	{ OUT_V21, true,
 	  " (peer 2.1.8) (ct=0.36 ms) on 2026-11-30 22:11:06 (UTC)" },
 	{ OUT_V22, true,
@@ -515,6 +515,21 @@ START_TEST(connection_line_tells_more_with_e)
 		 "port 5001%s\n",
 		 connections[_i].tail);
 	page_ends(&p, expected);
+}
+END_TEST
+
+/* A server knows it of every client, and says it with -e. */
+START_TEST(a_server_names_the_peers_version_with_e)
+{
+	struct out_conn conn = seed_client;
+	struct page p;
+
+	conn.client = false;
+	strcpy(conn.peer_version, "2.1.8");
+	page_open(&p, &out_text, OUT_CLASSIC, false);
+	out_text.connected(&p.out, &conn);
+	page_ends(&p, "[  3] local 172.16.7.1 port 60193 connected with "
+		      "172.16.7.2 port 5001\n");
 }
 END_TEST
 
@@ -1971,6 +1986,7 @@ static TCase *text_case(void)
 	tcase_add_test(tc, seed_udp_server_is_reproduced);
 	tcase_add_loop_test(tc, banner_has_the_lines_of_its_dialect, 0,
 			    COUNT(banners));
+	tcase_add_test(tc, a_server_names_the_peers_version_with_e);
 	tcase_add_loop_test(tc, connection_line_tells_more_with_e, 0,
 			    COUNT(connections));
 	tcase_add_test(tc, connection_line_is_silent_about_the_unknown);
