@@ -908,9 +908,11 @@ static void *serve(void *arg)
 {
 	struct server_udp *u = arg;
 	struct udp_arrival a;
+	struct udp_pause pause;
 
+	udp_pause_init(&pause, u->fd);
 	while (!atomic_load_explicit(&u->stop, memory_order_relaxed)) {
-		int rc = udp_receive(u->fd, u->buf, sizeof(u->buf), &a);
+		int rc = udp_receive(u->fd, u->buf, sizeof(u->buf), &a, &pause);
 
 		/* what still waits in the socket came in time, however late it
 		 * is read: sessions are settled as of the last arrival */

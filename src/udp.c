@@ -20,6 +20,15 @@
 /* A paced sender that is no further behind may catch up beyond its end: it was
  * only held up.  One that can't keep its rate ends on time. */
 #define GRACE_NS (10 * CLOCK_MS_NS)
+/* A receiver sleeps so long while so many come in so short a time, and no
+ * longer when after each of so many sleeps there were fewer than a few. */
+#define NAP_NS 100000
+#define NAP_MANY 256
+#define NAP_MANY_NS (5 * CLOCK_MS_NS)
+#define NAP_FEW 2
+#define NAP_FEW_TIMES 20
+/* It holds what arrives meanwhile, at a million datagrams a second and more. */
+#define NAP_BUFFER_BYTES (1024 * 1024)
 /* Modern clients keep everything below this offset zero. */
 #define ZERO_BYTES 160
 /* Digits in the place of a header, so many of them, are told from one. */
@@ -763,7 +772,38 @@ bool udp_prepare(int fd, int family, int64_t limit_ns)
 	return platform_rx_drops(fd) == 0;
 }
 
-int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
+void udp_pause_init(struct udp_pause *p, int fd)
+{
+	*p = (struct udp_pause){ .may = sock_window(fd, false) >=
+					NAP_BUFFER_BYTES };
+}
+
+/* None is left: the next call sleeps, until there are hardly any. */
+static void nothing_left(struct udp_pause *p)
+{
+	p->few = p->taken < NAP_FEW ? p->few + 1 : 0;
+	p->naps = p->few < NAP_FEW_TIMES;
+	p->due = p->naps;
+	p->taken = 0;
+	p->few = p->naps ? p->few : 0;
+}
+
+/* One more came; without a stamp nobody could tell when. */
+static void one_came(struct udp_pause *p, int64_t stamp_ns)
+{
+	p->taken++;
+	if (p->naps || !p->may || stamp_ns == 0)
+		return;
+	if (p->taken == 1) {
+		p->first_ns = stamp_ns;
+	} else if (p->taken == NAP_MANY) {
+		p->naps = stamp_ns - p->first_ns < NAP_MANY_NS;
+		p->taken = 0;
+	}
+}
+
+int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a,
+		struct udp_pause *p)
 {
 	union {
 		struct cmsghdr align;
@@ -778,15 +818,25 @@ int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t n = recvmsg(fd, &msg, 0);
+	ssize_t n;
 
-	if (n < 0)
-		return -errno;
+	if (p->due)
+		clock_sleep_until(clock_ns() + NAP_NS);
+	p->due = false;
+	n = recvmsg(fd, &msg, p->naps ? MSG_DONTWAIT : 0);
+	if (n < 0) {
+		int error = errno;
+
+		if (p->naps && (error == EAGAIN || error == EWOULDBLOCK))
+			nothing_left(p);
+		return -error;
+	}
 	a->from.len = msg.msg_namelen;
 	a->bytes = (size_t)n;
 	a->stamp_ns = platform_stamp_ns(&msg);
 	a->has_to = platform_dest(&msg, &a->to) == 0;
 	a->has_drops = platform_drops(&msg, &a->drops) == 0;
+	one_came(p, a->stamp_ns);
 	return 0;
 }
 

@@ -52,11 +52,29 @@ void udp_send(struct stream *s);
  * was there from the start, s->no_result is set. */
 void udp_finish(struct stream *s);
 
+/*
+ * How a receiver waits.  One that is woken for each datagram costs the sender
+ * a wake-up each, so where many come it reads what there is and then sleeps for
+ * a moment; the kernel has stamped and queued them meanwhile.
+ */
+struct udp_pause {
+	bool may;         /* the buffer holds what comes in a moment */
+	bool naps;        /* many come */
+	bool due;         /* nothing is left: sleep first */
+	unsigned taken;   /* since the last sleep, or since first_ns */
+	unsigned few;     /* sleeps after which hardly any were there */
+	int64_t first_ns; /* stamp of the first of taken */
+};
+
 /* Prepares a socket for udp_receive: stamps, addresses, a time limit.  True
  * when the system tells what the full socket drops. */
 bool udp_prepare(int fd, int family, int64_t limit_ns);
-/* The next datagram, or a negative errno; -EAGAIN: none within the limit. */
-int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a);
+/* May the receiver of this socket sleep while datagrams come? */
+void udp_pause_init(struct udp_pause *p, int fd);
+/* The next datagram, or a negative errno; -EAGAIN: none within the limit, or
+ * none is left. */
+int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a,
+		struct udp_pause *p);
 /* Answers a datagram, from the address that it was sent to. */
 int udp_answer(int fd, const struct udp_arrival *a, const uint8_t *buf,
 	       size_t bytes);

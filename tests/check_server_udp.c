@@ -145,8 +145,16 @@ static size_t build(uint8_t *buf, const struct step *step)
 	return step->bytes > 0 ? step->bytes : BYTES;
 }
 
-int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
+void udp_pause_init(struct udp_pause *p, int fd)
 {
+	(void)fd;
+	*p = (struct udp_pause){ .may = false };
+}
+
+int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a,
+		struct udp_pause *p)
+{
+	(void)p;
 	struct sockaddr_in from = { .sin_family = AF_INET,
 				    .sin_port = htons(5001) };
 	const struct step *step = world.next;

@@ -398,8 +398,16 @@ static void arrive(struct udp_arrival *a, struct peer_seen *p, size_t bytes)
 }
 
 /* One step: what comes, from whom, after how long. */
-int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a)
+void udp_pause_init(struct udp_pause *p, int fd)
 {
+	(void)fd;
+	*p = (struct udp_pause){ .may = false };
+}
+
+int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a,
+		struct udp_pause *p)
+{
+	(void)p;
 	uint8_t what = fuzz_byte(&world.in);
 	struct peer_seen *p = &world.peers[what % PEERS];
 	size_t bytes = 0;
