@@ -64,6 +64,17 @@ static bool leaves_out_sums(const struct options *o)
 	return (o->exclude & OPTIONS_NO_SUM) != 0;
 }
 
+static bool only_sends(const struct options *o)
+{
+	return o->udp && o->side == OPTIONS_CLIENT && !o->reverse &&
+	       !o->full_duplex && !o->dual && !o->tradeoff;
+}
+
+static bool in_json(const struct options *o)
+{
+	return o->json;
+}
+
 static bool no_json_file(const struct options *o)
 {
 	return !o->json_file;
@@ -190,7 +201,25 @@ static const struct optcheck_clash clashes[] = {
 	{ "histograms", "reportstyle", no_json_file, NOT_IN_CSV },
 };
 
+/* What scripts of iperf 2 give where it does nothing: it is taken, and the
+ * report has a note. */
+static const struct optcheck_idle idle[] = {
+	{ "nodelay", on_udp },
+	{ "mss", on_udp },
+	{ "print_mss", on_udp },
+	{ "tcp-congestion", on_udp },
+	/* only who receives has one */
+	{ "histograms", only_sends },
+	{ "format", in_json },
+};
+
+#define IDLE (sizeof(idle) / sizeof(idle[0]))
 #define CLASHES (sizeof(clashes) / sizeof(clashes[0]))
+
+const struct optcheck_idle *optcheck_idle_row(size_t i)
+{
+	return i < IDLE ? &idle[i] : NULL;
+}
 
 const struct optcheck_clash *optcheck_row(size_t i)
 {
@@ -229,6 +258,18 @@ static int check_clashes(struct optvalue_parser *p,
 		return clash_text(p, c, option, other);
 	}
 	return 0;
+}
+
+/* Variables are meant for tests of every kind. */
+static void note_idle(struct optvalue_parser *p)
+{
+	for (size_t i = 0; i < IDLE; i++) {
+		const struct optvalue_given *g =
+			optvalue_given(p, idle[i].option);
+
+		if (g->order && !g->from_env && idle[i].when(p->o))
+			optvalue_old(p->o, idle[i].option);
+	}
 }
 
 /* --- whose they are ------------------------------------------------------- */
@@ -481,6 +522,7 @@ int optcheck_all(struct optvalue_parser *p, const struct opttable_row **yields)
 		rc = checks[i](p);
 	if (rc < 0)
 		return rc;
+	note_idle(p);
 	fill_in(p);
 	return check_omit(p);
 }

@@ -21,7 +21,15 @@ struct optcheck_clash {
 	const char *why; /* NULL: said with the two names */
 };
 
-/* Row number i of the table of them; NULL past the end. */
+/* An option that does nothing in a kind of test. */
+struct optcheck_idle {
+	const char *option; /* by its main name */
+	bool (*when)(const struct options *o);
+};
+
+/* Row number i of the table of these; NULL past the end. */
+const struct optcheck_idle *optcheck_idle_row(size_t i);
+/* Row number i of the table of clashes; NULL past the end. */
 const struct optcheck_clash *optcheck_row(size_t i);
 /*
  * Checks all that was given, then fills in the rest.  0, or -EINVAL and why.

@@ -361,6 +361,16 @@ static bool shared(const struct server_udp *u, const struct peer *p)
 	return u->open > 1 || u->crowds != p->crowd;
 }
 
+/* Are the clocks of both hosts meant to agree?  The client has said so, or it
+ * is us. */
+static bool has_trips(const struct server_udp *u, const struct session *s)
+{
+	if (u->one_peer)
+		return u->o->trip_times;
+	return s->has_client && s->client.has_ext &&
+	       (s->client.upper & WIRE_UPPER_TRIP_TIMES) != 0;
+}
+
 /* What the report and the client are told beyond the ledger. */
 static void gather(const struct server_udp *u, const struct session *s,
 		   struct block_result *b)
@@ -375,8 +385,7 @@ static void gather(const struct server_udp *u, const struct session *s,
 		st->histogram = stats_rx_hist(stream_rx(st));
 	stream_cpu_end(&st->cpu, &p->begun);
 	st->cpu.shared = shared(u, p);
-	if (t->count > 0 && s->has_client && s->client.has_ext &&
-	    (s->client.upper & WIRE_UPPER_TRIP_TIMES) != 0)
+	if (t->count > 0 && has_trips(u, s))
 		st->trip = (struct stats_delay){
 			.known = true,
 			.count = t->count,

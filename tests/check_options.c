@@ -1302,6 +1302,53 @@ START_TEST(what_is_not_offered_is_in_no_other_table)
 }
 END_TEST
 
+/* What does nothing is named in a note, unless a variable gave it. */
+static const struct {
+	const char *env, *text;
+	const char *name; /* NULL: it does something */
+} idles[] = {
+	{ "", "-c h -u -N", "nodelay" },
+	{ "", "-s -u -N", "nodelay" },
+	{ "", "-c h -u -M 1000", "mss" },
+	{ "", "-c h -u -m", "print_mss" },
+	{ "", "-c h -u --tcp-cca reno", "tcp-congestion" },
+	{ "", "-c h -u --histograms", "histograms" },
+	{ "", "-c h --json -f k", "format" },
+	{ "", "-c h -N -M 1000 -m -Z reno -f k", NULL },
+	{ "", "-c h -u -R --histograms", NULL },
+	{ "", "-s -u --histograms", NULL },
+	{ "IPERF_NODELAY=1", "-c h -u", NULL },
+};
+
+START_TEST(names_what_does_nothing)
+{
+	struct options o;
+	struct line l;
+	char why[OPTIONS_WHY_BYTES];
+
+	ck_assert_int_eq(parse(&o, &l, idles[_i].env, idles[_i].text, why), 0);
+	ck_assert_uint_eq(o.n_old, idles[_i].name != NULL);
+	if (idles[_i].name)
+		ck_assert_str_eq(o.old[0], idles[_i].name);
+}
+END_TEST
+
+START_TEST(each_idle_row_is_tested)
+{
+	const struct optcheck_idle *row;
+
+	for (size_t i = 0; (row = optcheck_idle_row(i)) != NULL; i++) {
+		size_t at = 0;
+
+		while (at < COUNT(idles) &&
+		       (!idles[at].name ||
+			strcmp(idles[at].name, row->option) != 0))
+			at++;
+		ck_assert_msg(at < COUNT(idles), "no test of %s", row->option);
+	}
+}
+END_TEST
+
 #define GROUPS 5
 
 static const char *const groups[][GROUPS] = {
@@ -1475,6 +1522,8 @@ static Suite *options_suite(void)
 	tcase_add_test(t, each_clash_is_among_the_refusals);
 	tcase_add_loop_test(t, knows_every_name_of_iperf_2, 0,
 			    COUNT(iperf_2_names));
+	tcase_add_loop_test(t, names_what_does_nothing, 0, COUNT(idles));
+	tcase_add_test(t, each_idle_row_is_tested);
 	tcase_add_test(t, what_is_not_offered_is_in_no_other_table);
 	tcase_add_loop_test(t, means_the_same_in_any_order, 0, COUNT(groups));
 	tcase_add_test(t, joins_letters);
