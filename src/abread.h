@@ -1,8 +1,7 @@
 /*
- * abread: the runs of an experiment from a file: the JSON lines that this
- * program writes, or comma-separated values of iperf 2, one arm a file.  Pure:
- * the caller brings the text.  What is not understood is refused, with its
- * line.
+ * abread: the runs of an experiment from the JSON lines that this program
+ * writes.  Pure: the caller brings the text.  What is not understood is
+ * refused, with its line.
  */
 #ifndef ABREAD_H
 #define ABREAD_H
@@ -14,7 +13,7 @@
 
 #define ABREAD_WHY_BYTES 160
 
-/* Is this JSON, or else comma-separated values? */
+/* Is this JSON, or else comma-separated values (room abcsv)? */
 bool abread_is_json(const char *text, size_t n);
 
 /*
@@ -24,13 +23,5 @@ bool abread_is_json(const char *text, size_t n);
  */
 int abread_json(struct abresult *r, const char *text, size_t n,
 		char why[ABREAD_WHY_BYTES]);
-
-/*
- * Adds one arm: a run for each total of n bytes of comma-separated values.
- * Where there are sums these are the totals; where there are rows with losses,
- * those are.  The result is one of unpaired runs.
- */
-int abread_csv(struct abresult *r, const char *label, const char *text,
-	       size_t n, char why[ABREAD_WHY_BYTES]);
 
 #endif

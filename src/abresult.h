@@ -66,6 +66,7 @@ struct abresult_setup {
 	double margin_percent;    /* of the baseline's mean, 0: none */
 	double precision_percent; /* so too: when to stop, 0: by rounds */
 	bool unpaired;            /* runs were not made in rounds */
+	bool offered; /* rates are what a UDP client sent, in some at least */
 };
 
 struct abresult_run {

@@ -350,10 +350,20 @@ static bool unpaired_note(char *buf, const struct abresult *r)
 	return true;
 }
 
+static bool offered_note(char *buf, const struct abresult *r)
+{
+	if (!r->setup.offered)
+		return false;
+	(void)snprintf(buf, ABTEXT_LINE_BYTES,
+		       "there are rates of what a UDP client offered: its file "
+		       "does not tell what arrived");
+	return true;
+}
+
 bool abtext_note(char buf[ABTEXT_LINE_BYTES], const struct abresult *r,
 		 const struct abresult_table *t, unsigned i)
 {
-	for (unsigned kind = 0; kind < 7; kind++) {
+	for (unsigned kind = 0; kind < 8; kind++) {
 		bool has = false;
 
 		switch (kind) {
@@ -377,6 +387,9 @@ bool abtext_note(char buf[ABTEXT_LINE_BYTES], const struct abresult *r,
 			break;
 		case 6:
 			has = unpaired_note(buf, r);
+			break;
+		case 7:
+			has = offered_note(buf, r);
 			break;
 		}
 		if (has && i-- == 0)

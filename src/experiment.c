@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "abcsv.h"
 #include "abplan.h"
 #include "abread.h"
 #include "abresult.h"
@@ -725,7 +726,7 @@ static int read_one(struct abresult *r, const char *name)
 		return -EIO;
 	label_of(name, label);
 	rc = abread_is_json(text, n) ? abread_json(r, text, n, why)
-				     : abread_csv(r, label, text, n, why);
+				     : abcsv_read(r, label, text, n, why);
 	if (rc == -EINVAL)
 		log_error("--compare: \"%s\": %s", name, why);
 	else if (rc < 0)

@@ -1,7 +1,6 @@
 /*
  * check_abread: an experiment that was written as JSON makes the same result
- * again; files that are wrong are refused with their line; and rows of iperf 2
- * become runs.
+ * again; files that are wrong are refused with their line.
  */
 #include "abread.h"
 
@@ -152,88 +151,6 @@ START_TEST(refuses_what_is_wrong)
 }
 END_TEST
 
-/* Rates and losses of the runs that iperf 2's rows mean. */
-static const struct {
-	const char *text;
-	size_t runs;
-	double rate; /* of the last one */
-	double loss; /* < 0: none */
-} csvs[] = {
-	/* a total alone; two in a row */
-	{ "20261130221106,10.0.0.1,5001,10.0.0.2,4001,3,0.0-1.0,1000,8000\n", 1,
-	  8000, -1 },
-	{ "20261130221106,10.0.0.1,4001,10.0.0.2,5001,3,0.0-1.0,1000,8000\n"
-	  "20261130221109,10.0.0.1,4002,10.0.0.2,5001,3,0.0-1.0,1100,8800\n",
-	  2, 8800, -1 },
-	/* intervals before a total */
-	{ "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,1000,8000\n"
-	  "20261130221107,1.1.1.1,4001,1.1.1.2,5001,3,1.0-2.0,3000,24000\n"
-	  "20261130221107,1.1.1.1,4001,1.1.1.2,5001,3,0.0-2.0,4000,16000\n",
-	  1, 16000, -1 },
-	/* an interval that is all of the test */
-	{ "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,1000,8000\n"
-	  "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,1000,8000\r\n",
-	  1, 8000, -1 },
-	/* two streams and their sum */
-	{ "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-1.0,1000,8000\n"
-	  "20261130221106,1.1.1.1,4002,1.1.1.2,5001,4,0.0-1.0,1000,8000\n"
-	  "20261130221106,1.1.1.1,0,1.1.1.2,5001,-1,0.0-1.0,2000,16000\n",
-	  1, 16000, -1 },
-	/* a sender's row and the server's */
-	{ "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-2.0,1000,4000\n"
-	  "20261130221106,1.1.1.2,5001,1.1.1.1,4001,3,0.0-2.0,900,3600,0.010,"
-	  "10,100,10.000,0\n",
-	  1, 3600, 10 },
-	/* a line of names */
-	{ "time,srcaddress\n"
-	  "20261130221106,1.1.1.1,4001,1.1.1.2,5001,3,0.0-2.0,1000,4000\n",
-	  1, 4000, -1 },
-};
-
-START_TEST(takes_the_totals_of_iperf_2)
-{
-	result = (struct abresult){ .setup.confidence = 0.95 };
-	ck_assert_msg(abread_csv(&result, "a", csvs[_i].text,
-				 strlen(csvs[_i].text), why) == 0,
-		      "%s", why);
-	ck_assert(result.setup.unpaired);
-	ck_assert_uint_eq(result.n_runs, csvs[_i].runs);
-
-	const struct abresult_run *last = &result.run[result.n_runs - 1];
-
-	ck_assert_double_eq(last->value[ABRESULT_RATE], csvs[_i].rate);
-	ck_assert(abresult_has(last, ABRESULT_LOSS) == (csvs[_i].loss >= 0));
-	if (csvs[_i].loss >= 0)
-		ck_assert_double_eq(last->value[ABRESULT_LOSS], csvs[_i].loss);
-	abresult_free(&result);
-}
-END_TEST
-
-START_TEST(refuses_rows_that_are_none)
-{
-	static const struct {
-		const char *text;
-		const char *why;
-	} rows[] = {
-		{ "", "line 0: no total of a test in it" },
-		{ "hello\n", "line 1: no total of a test in it" },
-		{ "1,2,3\n", "line 1: not a row of -y C" },
-		{ "1,2,3,4,5,6,0.0,8,9\n", "line 1: not a row of -y C" },
-		{ "1,2,3,4,5,6,2.0-1.0,8,9\n", "line 1: not a row of -y C" },
-		{ "1,2,3,4,5,6,0.0-1.0,x,9\n", "line 1: not a row of -y C" },
-	};
-
-	for (int i = 0; i < COUNT(rows); i++) {
-		result = (struct abresult){ .n_runs = 0 };
-		ck_assert_int_eq(abread_csv(&result, "a", rows[i].text,
-					    strlen(rows[i].text), why),
-				 -EINVAL);
-		ck_assert_str_eq(why, rows[i].why);
-		abresult_free(&result);
-	}
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("abread");
@@ -243,8 +160,6 @@ int main(void)
 
 	tcase_add_test(t, makes_the_same_result_again);
 	tcase_add_loop_test(t, refuses_what_is_wrong, 0, COUNT(wrong));
-	tcase_add_loop_test(t, takes_the_totals_of_iperf_2, 0, COUNT(csvs));
-	tcase_add_test(t, refuses_rows_that_are_none);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);

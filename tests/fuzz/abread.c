@@ -3,6 +3,7 @@
  * its text.
  */
 #include "abread.h"
+#include "abcsv.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -39,9 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	if (abread_is_json(text, n)) {
 		rc = abread_json(&r, text, n, why);
 	} else {
-		rc = abread_csv(&r, "a", text, n / 2, why);
+		rc = abcsv_read(&r, "a", text, n / 2, why);
 		if (rc == 0)
-			rc = abread_csv(&r, "b", text + n / 2, n - n / 2, why);
+			rc = abcsv_read(&r, "b", text + n / 2, n - n / 2, why);
 	}
 	assert(rc == 0 || rc == -EINVAL || rc == -ENOMEM);
 	assert(rc != -EINVAL || memchr(why, '\0', sizeof(why)) != NULL);
