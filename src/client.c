@@ -10,6 +10,7 @@
 
 #include "bounce.h"
 #include "clock.h"
+#include "connects.h"
 #include "log.h"
 #include "plan.h"
 #include "platform/platform.h"
@@ -54,6 +55,7 @@ struct run {
 	struct report *report;
 	pthread_mutex_t *gate;
 	int64_t begin_ns;
+	bool load;     /* of --working-load: it is in no sum */
 	bool asks;     /* receives, and has to ask the server for it */
 	bool given_up; /* its thread does nothing */
 };
@@ -86,6 +88,7 @@ struct client {
 	uint32_t streams;      /* connections that we make */
 	bool abandoned;        /* a second signal came */
 	bool shown;            /* the banner */
+	bool loading;          /* the streams of --working-load are made */
 	int64_t start_ns;      /* --txstart-time, 0: at once */
 	int64_t time_ns;       /* -t, 0: until the input ends */
 	uint64_t amount_bytes; /* -n, or what the file has; 0: by time */
@@ -281,12 +284,13 @@ static void give_job(struct client *c, struct stream *s)
 		.multicast = sock_is_multicast(&c->peer),
 		.no_fin = o->no_fin,
 		.records = o->trip_times && !o->udp,
+		.near_ppm = o->near_ppm,
 		.plain = o->compat,
 		.layout = o->peer_version == OPTIONS_PEER_2_0 ? WIRE_LEGACY
 							      : WIRE_MODERN,
 		.header = make_header(c),
 	};
-	if (o->bounces > 0)
+	if (o->bounces > 0 && !c->loading)
 		s->job.bounce = (struct stream_bounce){
 			.count = o->bounces,
 			.period_ns = o->bounce_period_ns,
@@ -384,7 +388,8 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 				   ? room
 				   : OPTIONS_TCP_LEN);
 
-	if (s != NULL && c->o->bounces > 0 && stream_series(s) < 0) {
+	if (s != NULL && c->o->bounces > 0 && !c->loading &&
+	    stream_series(s) < 0) {
 		s->owns_fd = false; /* as if it had never been */
 		stream_free(s);
 		s = NULL;
@@ -403,6 +408,7 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 		.report = c->report,
 		.gate = &c->gate,
 		.asks = receives && !c->plan.forward,
+		.load = c->loading,
 	};
 	give_job(c, s);
 	s->job.shared = c->plan.forward && c->plan.reverse;
@@ -411,7 +417,10 @@ static struct stream *new_stream(struct client *c, int fd, bool owns_fd,
 		s->first_wait_ns = s->expect_ns + BEGIN_NS;
 	}
 	stream_name(s, &c->peer);
-	if (c->plan.reverse)
+	if (c->loading)
+		s->conn.mode =
+			receives ? "working-load, reverse" : "working-load";
+	else if (c->plan.reverse)
 		s->conn.mode = receives ? "reverse" : plan_name(&c->plan);
 	s->conn.reverse = receives;
 	return s;
@@ -510,6 +519,7 @@ static void banner(const struct client *c, int fd)
 		.interval_ns = o->interval_ns,
 		.omit_ns = o->omit_ns,
 		.fq_bps = o->fq_bps,
+		.connects = o->connects > 0,
 		.bounces = o->bounces,
 		.request_bytes = o->bounce_request_bytes,
 		.reply_bytes = o->bounce_reply_bytes,
@@ -768,11 +778,14 @@ static void start_streams(struct client *c)
 		struct stream *s = run->stream;
 
 		run->begin_ns = start_ns;
-		s->job.header.threads = c->streams;
+		s->job.header.threads = run->load ? 1 : c->streams;
 		if (!s->receiver)
 			atomic_store(&s->start_ns, start_ns);
-		if (report_add(c->report, s, s->receiver ? "reverse" : "",
-			       c->streams) < 0) {
+		if (report_add(c->report, s,
+			       run->load     ? "load"
+			       : s->receiver ? "reverse"
+					     : "",
+			       run->load ? 1 : c->streams) < 0) {
 			no_room(c, i, c->n_runs, "report", -ENOMEM);
 			atomic_store(&s->stop, true);
 		}
@@ -1172,6 +1185,43 @@ static enum client_status await_start(struct client *c)
 						     : CLIENT_INTERRUPTED;
 }
 
+/* The streams beside those of --bounceback: plain tests of their own. */
+static enum client_status add_loads(struct client *c)
+{
+	const struct plan plan = c->plan;
+	enum client_status status = CLIENT_OK;
+
+	c->loading = true;
+	c->plan = (struct plan){ .forward = c->o->load != OPTIONS_LOAD_DOWN,
+				 .reverse = c->o->load != OPTIONS_LOAD_UP };
+	for (uint32_t i = 0; i < c->o->loads && status == CLIENT_OK; i++)
+		status = connect_stream(c, c->streams + i);
+	c->plan = plan;
+	c->loading = false;
+	return status;
+}
+
+/* --connect-only */
+static enum client_status connect_only(struct client *c)
+{
+	char what[SOCK_WHAT_BYTES];
+	int fd = -1;
+	int rc;
+	enum client_status status = open_socket(c, 0, &c->peer, &fd);
+
+	if (status != CLIENT_OK)
+		return status;
+	banner(c, fd);
+	close(fd);
+	rc = connects_run(c->o, &c->peer, c->has_source ? &c->source : NULL,
+			  c->report, c->stop, what);
+	if (rc < 0)
+		return local_failed(what, rc);
+	if (atomic_load(c->stop) != 0)
+		return CLIENT_INTERRUPTED;
+	return rc > 0 ? CLIENT_NO_PEER : CLIENT_OK;
+}
+
 static enum client_status run(struct client *c)
 {
 	enum client_status status = resolve(c);
@@ -1180,6 +1230,8 @@ static enum client_status run(struct client *c)
 		status = plan_length(c);
 	if (status == CLIENT_OK)
 		status = await_start(c);
+	if (status == CLIENT_OK && c->o->connects > 0)
+		return connect_only(c);
 
 	if (status == CLIENT_OK && c->plan.back != PLAN_NO_BACK)
 		status = open_back(c);
@@ -1190,6 +1242,8 @@ static enum client_status run(struct client *c)
 			status = CLIENT_OK;
 		}
 	}
+	if (status == CLIENT_OK && c->o->load != OPTIONS_NO_LOAD)
+		status = add_loads(c);
 	if (status != CLIENT_OK)
 		return status;
 
@@ -1217,7 +1271,8 @@ enum client_status client_run(const struct options *o, struct out *outs,
 	};
 	enum client_status status = CLIENT_FAILED;
 
-	c.runs = calloc((size_t)c.streams * plan_streams(&c.plan),
+	c.runs = calloc((size_t)c.streams * plan_streams(&c.plan) +
+				2 * (size_t)o->loads,
 			sizeof(*c.runs));
 	c.inbound = calloc(c.streams, sizeof(*c.inbound));
 	c.request_bytes = o->len_bytes > WIRE_UDP_COOKIE_BYTES

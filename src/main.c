@@ -61,6 +61,7 @@ static struct out_style style(const struct options *o)
 		.time_decimals = options_decimals(o),
 		.utc = o->utc,
 		.sum_only = o->sum_only,
+		.connects = o->connects > 0,
 	};
 }
 

@@ -96,6 +96,7 @@ static bool has_streams(const struct options *o)
 #define NOT_IN_CSV_BUT_E "it shows in text, in JSON and with -e"
 #define FORWARD_ONLY "over TCP it is of what the client sends"
 #define WHOLE_QUANTILES "its quantiles are of the whole test"
+#define NO_DATA "it sends no data"
 #define NOT_IN_CSV "it shows in text and in JSON alone"
 
 static const struct optcheck_clash clashes[] = {
@@ -141,6 +142,35 @@ static const struct optcheck_clash clashes[] = {
 	{ "permit-key", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
 	{ "permit-key", "bounceback", NULL, "its requests carry none" },
 	{ "permit-key-timeout", NULL, needs_no_key, "only with --permit-key" },
+	{ "connect-only", NULL, on_udp, NO_CONNECT },
+	{ "connect-only", "bounceback", NULL, NO_DATA },
+	{ "connect-only", "trip-times", NULL, NO_DATA },
+	{ "connect-only", "reverse", NULL, NO_DATA },
+	{ "connect-only", "full-duplex", NULL, NO_DATA },
+	{ "connect-only", "dualtest", NULL, NO_DATA },
+	{ "connect-only", "tradeoff", NULL, NO_DATA },
+	{ "connect-only", "num", NULL, NO_DATA },
+	{ "connect-only", "bandwidth", NULL, NO_DATA },
+	{ "connect-only", "len", NULL, NO_DATA },
+	{ "connect-only", "omit", NULL, NO_DATA },
+	{ "connect-only", "file_input", NULL, NO_DATA },
+	{ "connect-only", "stdin_input", NULL, NO_DATA },
+	{ "connect-only", "permit-key", NULL, NO_DATA },
+	{ "connect-only", "parallel", NULL, NO_DATA },
+	{ "connect-only", "peer-detect", NULL, NO_DATA },
+	{ "connect-only", "compatibility", NULL, NO_DATA },
+	{ "connect-only", "near-congestion", NULL, NO_DATA },
+	{ "connect-only", "fq-rate", NULL, NO_DATA },
+	{ "connect-only", "reportstyle", no_json_file, NOT_IN_CSV },
+	{ "connect-only", "arm", NULL, NO_DATA },
+	{ "connect-only", "txdelay-time", NULL, NO_DATA },
+	{ "connect-only", "connect-retries", NULL, "what fails is counted" },
+	{ "connect-only", "connect-retry-time", NULL, "what fails is counted" },
+	{ "near-congestion", NULL, on_udp, NO_CONNECT },
+	{ "near-congestion", "bandwidth", NULL, "both say when to write" },
+	{ "near-congestion", "reverse", NULL, "the server does not wait" },
+	{ "near-congestion", "bounceback", NULL, "it waits for replies" },
+	{ "working-load", NULL, bounces_not, "only with --bounceback" },
 	{ "bounceback", NULL, on_udp, "not for UDP: it needs a connection" },
 	{ "bounceback", "reverse", NULL, BOTH_WAYS },
 	{ "bounceback", "full-duplex", NULL, BOTH_WAYS },

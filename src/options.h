@@ -50,6 +50,14 @@ enum options_peer {
 	OPTIONS_PEER_2_0, /* up to 2.0.12: other headers */
 };
 
+/* Streams beside those of --bounceback. */
+enum options_load {
+	OPTIONS_NO_LOAD,
+	OPTIONS_LOAD_UP,
+	OPTIONS_LOAD_DOWN,
+	OPTIONS_LOAD_BOTH,
+};
+
 /* Letters of -x. */
 #define OPTIONS_NO_CONNECT 1u  /* C */
 #define OPTIONS_NO_DATA 2u     /* D: interval rows and totals of streams */
@@ -131,6 +139,12 @@ struct options {
 	bool trip_times;
 	const char *permit_key; /* "": made up; NULL: none is needed */
 	int64_t key_timeout_ns; /* server: 0: it does not expire */
+	uint32_t connects; /* --connect-only: so many, UINT32_MAX: by time; 0:
+			      no such test */
+	uint32_t near_ppm; /* --near-congestion: part of the round trip, 0: none
+			    */
+	enum options_load load; /* --working-load */
+	uint32_t loads;         /* streams each way */
 	/* --bounceback */
 	uint32_t bounces; /* requests of a burst, 0: no such test */
 	uint32_t bounce_request_bytes;

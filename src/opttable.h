@@ -41,6 +41,8 @@ enum opttable_kind {
 	OPT_WIRE_RATE,       /* bits/s in lower, bytes/s in upper case */
 	OPT_EPOCH,           /* seconds since 1970 */
 	OPT_KEY,             /* min to max characters, or nothing */
+	OPT_PART,            /* min to max, in parts of a million: 0.5 */
+	OPT_LOAD,            /* up, down or bidir, and how many */
 	OPT_OLD,             /* accepted, does nothing */
 };
 

@@ -46,6 +46,8 @@ static const char *const wanted[] = {
 			  "with K, M, G",
 	[OPT_EPOCH] = "a Unix time: seconds since 1970, such as 1798761600.5",
 	[OPT_KEY] = "a key of 4 to 128 letters, digits and signs",
+	[OPT_PART] = "a part, such as 0.5: 0.001 to 100",
+	[OPT_LOAD] = "up, down or bidir, or one of them with ,1 to ,64",
 	[OPT_OLD] = "", /* refuses nothing */
 };
 
@@ -341,6 +343,40 @@ void optvalue_old(struct options *o, const char *name)
 	}
 	if (o->n_old < OPTIONS_OLD_MAX)
 		o->old[o->n_old++] = name;
+}
+
+static int read_part(struct optvalue_parser *p, const struct opttable_row *r,
+		     const struct optvalue_given *g)
+{
+	int64_t billionth = 0;
+
+	if (units_seconds(g->text, &billionth) < 0 ||
+	    billionth / 1000 < r->min || billionth / 1000 > r->max)
+		return refuse(p, r, g);
+	store(p->o, r, (uint64_t)(billionth / 1000));
+	return 0;
+}
+
+/* "up", "down,2" */
+static int read_load(struct optvalue_parser *p, const struct opttable_row *r,
+		     const struct optvalue_given *g)
+{
+	static const char *const ways[] = { "up", "down", "bidir" };
+	size_t length = strcspn(g->text, ",");
+	int64_t n = 1;
+
+	if (g->text[length] &&
+	    (units_whole(g->text + length + 1, 0, &n) < 0 || n < 1 || n > 64))
+		return refuse(p, r, g);
+	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strlen(ways[i]) != length ||
+		    memcmp(ways[i], g->text, length) != 0)
+			continue;
+		p->o->load = OPTIONS_LOAD_UP + i;
+		p->o->loads = (uint32_t)n;
+		return 0;
+	}
+	return refuse(p, r, g);
 }
 
 /* What can be shown and typed; without an argument it is made up. */
@@ -690,6 +726,10 @@ static int read_value(struct optvalue_parser *p, const struct opttable_row *r,
 		return read_seconds(p, r, g);
 	case OPT_KEY:
 		return read_key(p, r, g);
+	case OPT_PART:
+		return read_part(p, r, g);
+	case OPT_LOAD:
+		return read_load(p, r, g);
 	case OPT_OLD:
 		optvalue_old(p->o, r->names[0]);
 		return 0;

@@ -30,6 +30,7 @@ struct out_style {
 	bool mss;          /* -m */
 	int time_decimals; /* of the classic styles: 1, 2 or 4 */
 	bool utc;          /* times of day in UTC, else local */
+	bool connects;     /* their times matter */
 	bool sum_only;     /* sums tell of how many streams */
 };
 
@@ -84,6 +85,7 @@ struct out_banner {
 	uint64_t fq_bps;           /* the kernel's pacing, 0: none */
 	const char *permit_key;    /* server: NULL: none is needed */
 	int64_t permit_timeout_ns; /* 0: it does not expire */
+	bool connects;             /* of --connect-only */
 	uint32_t bounces; /* requests of a burst, 0: it is no such test */
 	uint32_t request_bytes;
 	uint32_t reply_bytes;
@@ -194,6 +196,13 @@ struct record {
 	struct out_buffer buffer;
 };
 
+/* What --connect-only found. */
+struct out_connects {
+	uint64_t failed;
+	struct stats_snap d; /* its samples: what each connect took */
+	struct stats_delay times;
+};
+
 /* The table of a format. */
 struct out_writer {
 	void (*banner)(struct out *o, const struct out_banner *b);
@@ -204,6 +213,8 @@ struct out_writer {
 	void (*last)(struct out *o, const struct record *r);
 	/* what the server said, on the client */
 	void (*server_report)(struct out *o, const struct record *r);
+	/* the summary of --connect-only */
+	void (*connects)(struct out *o, const struct out_connects *c);
 	/* a note about stream id (-1: the test), before its last row */
 	void (*note)(struct out *o, int id, const char *text);
 	/* something failed: the line that went to stderr */

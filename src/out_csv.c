@@ -247,6 +247,12 @@ static void csv_no_connected(struct out *o, const struct out_conn *c)
 	(void)c;
 }
 
+static void csv_no_connects(struct out *o, const struct out_connects *c)
+{
+	(void)o;
+	(void)c;
+}
+
 static void csv_no_note(struct out *o, int id, const char *text)
 {
 	(void)o;
@@ -266,6 +272,7 @@ const struct out_writer out_csv = {
 	.interval = csv_row,
 	.last = csv_row,
 	.server_report = csv_server_report,
+	.connects = csv_no_connects,
 	.note = csv_no_note,
 	.failed = csv_no_failed,
 };

@@ -733,6 +733,20 @@ static void json_server_report(struct out *o, const struct record *r)
 
 /* Kept until the row that it explains; when there is no room the oldest,
  * whose row never came, makes it. */
+static void json_connects(struct out *o, const struct out_connects *c)
+{
+	const struct stats_delay *t = &c->times;
+	struct line l;
+
+	if (line_begin(&l, "end")) {
+		put_protocol(&l, false);
+		put_count(&l, "connects", t->known ? t->count : 0);
+		put_count(&l, "connect_errors", c->failed);
+		put_delay(&l, "connect_ms", t, true, true);
+	}
+	line_end(&l, o);
+}
+
 static void json_note(struct out *o, int id, const char *text)
 {
 	if (o->n_notes == OUT_NOTES) {
@@ -753,6 +767,7 @@ const struct out_writer out_json = {
 	.interval = json_interval,
 	.last = json_last,
 	.server_report = json_server_report,
+	.connects = json_connects,
 	.note = json_note,
 	.failed = json_failed,
 };

@@ -344,6 +344,8 @@ static void client_banner(struct out *o, const struct out_banner *b)
 		put(o, "Binding to local address %s\n", b->bind);
 	if (b->udp)
 		datagrams_line(o, b);
+	if (b->connects)
+		put(o, "TCP three-way-handshake (3WHS) only\n");
 	if (b->bounces > 0)
 		bounce_line(o, b);
 	if (b->fq_bps > 0) {
@@ -400,7 +402,7 @@ static void text_connected(struct out *o, const struct out_conn *c)
 	/* a client knows it when it asked */
 	if ((o->style.enhanced || c->client) && c->peer_version[0] != '\0')
 		add(&tail, " (peer %s)", c->peer_version);
-	if (o->style.enhanced && c->connect_ns > 0)
+	if ((o->style.enhanced || o->style.connects) && c->connect_ns > 0)
 		add(&tail, " (ct=%4.2f ms)", (double)c->connect_ns / 1e6);
 	if (modern_enhanced(o))
 		add_date(&tail, o, c->wall_ns);
@@ -1270,6 +1272,27 @@ static void text_note(struct out *o, int id, const char *text)
 	put(o, "%s note: %s\n", start.s, text);
 }
 
+static void text_connects(struct out *o, const struct out_connects *c)
+{
+	const struct stats_delay *t = &c->times;
+
+	if (t->known)
+		put(o,
+		    "[ CT] final connect times (min/avg/max/stdev) = "
+		    "%.3f/%.3f/%.3f/%.3f ms (tot/err) = %" PRIu64 "/%" PRIu64
+		    "\n",
+		    ms_of(t->min_ns), ms_of(t->mean_ns), ms_of(t->max_ns),
+		    stats_sample_deviation(&c->d) / 1e6, t->count + c->failed,
+		    c->failed);
+	else
+		put(o,
+		    "[ CT] no connection (tot/err) = %" PRIu64 "/%" PRIu64 "\n",
+		    c->failed, c->failed);
+	if (t->known && o->style.enhanced)
+		put(o, "[ CT] p50 %.3f ms, p99 %.3f ms, p99.9 %.3f ms\n",
+		    ms_of(t->p50_ns), ms_of(t->p99_ns), ms_of(t->p999_ns));
+}
+
 /* It is on stderr. */
 static void text_no_failed(struct out *o, const char *text)
 {
@@ -1283,6 +1306,7 @@ const struct out_writer out_text = {
 	.interval = row,
 	.last = text_last,
 	.server_report = text_server_report,
+	.connects = text_connects,
 	.note = text_note,
 	.failed = text_no_failed,
 };

@@ -191,6 +191,27 @@ static void write_connected(struct report *r, const struct out_conn *conn)
 		r->outs[i].writer->connected(&r->outs[i], c);
 }
 
+static bool counts_ids(const struct report *r)
+{
+	return r->o->dialect == OUT_V21 || r->o->dialect == OUT_V22;
+}
+
+void report_connected(struct report *r, const struct out_conn *c)
+{
+	struct out_conn shown = *c;
+
+	shown.id = ID_CLASSIC;
+	if (counts_ids(r))
+		shown.id = ID_COUNTED;
+	write_connected(r, &shown);
+}
+
+void report_connects(struct report *r, const struct out_connects *c)
+{
+	for (size_t i = 0; i < r->n_outs; i++)
+		r->outs[i].writer->connects(&r->outs[i], c);
+}
+
 /* The part of the output that this row belongs to. */
 static unsigned part_of(const struct record *rec)
 {
@@ -327,11 +348,6 @@ static int take_id(struct report *r, unsigned first)
 	}
 	r->ids[id / ID_BITS] |= UINT64_C(1) << id % ID_BITS;
 	return (int)id;
-}
-
-static bool counts_ids(const struct report *r)
-{
-	return r->o->dialect == OUT_V21 || r->o->dialect == OUT_V22;
 }
 
 /* The classic styles give a stream the lowest free number, as descriptors

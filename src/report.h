@@ -22,6 +22,9 @@ struct report *report_new(const struct options *o, struct out *outs, size_t n);
 /* Every stream must have left it. */
 void report_free(struct report *r);
 
+/* A connection that carries no stream, and how all of them went. */
+void report_connected(struct report *r, const struct out_conn *c);
+void report_connects(struct report *r, const struct out_connects *c);
 /* Prints the settings, before the first tick. */
 void report_banner(struct report *r, const struct out_banner *b);
 /*

@@ -58,6 +58,7 @@ struct stream_job {
 	enum wire_layout layout; /* UDP */
 	struct wire_client header;
 	struct stream_bounce bounce;
+	uint32_t near_ppm; /* TCP: wait so much of the round trip, 0: none */
 };
 
 /* Where a UDP sender's datagrams go when its socket, the listening one of a

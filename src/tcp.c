@@ -417,6 +417,20 @@ static size_t smaller(size_t a, uint64_t b)
 	return b < a ? (size_t)b : a;
 }
 
+/* --near-congestion: lets a part of the round trip pass after a write; what the
+ * path holds then stays near what it can carry. */
+static void wait_part(const struct stream *s, int64_t end_ns)
+{
+	struct platform_tcp info;
+	int64_t due_ns = clock_ns();
+
+	if (platform_tcp_info(s->fd, &info) < 0)
+		return;
+	due_ns += (int64_t)info.rtt_us * s->job.near_ppm / 1000;
+	(void)clock_wait_until(due_ns < end_ns ? due_ns : end_ns,
+			       s->job.precise);
+}
+
 static void send_unpaced(struct stream *s, struct flow *f)
 {
 	uint64_t left = amount_left(s, f);
@@ -433,6 +447,8 @@ static void send_unpaced(struct stream *s, struct flow *f)
 		if (!write_some(s, f, smaller(f->chunk_bytes, left),
 				f->end_ns - now_ns))
 			return;
+		if (s->job.near_ppm > 0)
+			wait_part(s, f->end_ns);
 		left = amount_left(s, f);
 	}
 }
