@@ -80,7 +80,9 @@ __attribute__((format(printf, 2, 3))) static int refuse(const struct reader *f,
 							const char *format, ...)
 {
 	va_list args;
-	int used = snprintf(f->why, ABCSV_WHY_BYTES, "line %zu: ", f->line);
+	int used = f->line > 0 ? snprintf(f->why, ABCSV_WHY_BYTES,
+					  "line %zu: ", f->line)
+			       : 0;
 
 	va_start(args, format);
 	(void)vsnprintf(f->why + used, ABCSV_WHY_BYTES - (size_t)used, format,

@@ -34,7 +34,9 @@ __attribute__((format(printf, 2, 3))) static int refuse(const struct reader *f,
 							const char *format, ...)
 {
 	va_list args;
-	int used = snprintf(f->why, ABREAD_WHY_BYTES, "line %zu: ", f->line);
+	int used = f->line > 0 ? snprintf(f->why, ABREAD_WHY_BYTES,
+					  "line %zu: ", f->line)
+			       : 0;
 
 	va_start(args, format);
 	(void)vsnprintf(f->why + used, ABREAD_WHY_BYTES - (size_t)used, format,
@@ -421,6 +423,8 @@ static int read_start(struct reader *f, struct slice object)
 	} else if (rc == 0 && (!same_arms(&f->r->setup, &one.setup) ||
 			       f->r->setup.unpaired != one.setup.unpaired)) {
 		rc = refuse(f, "other arms than before");
+	} else if (rc == 0) {
+		f->r->setup.rounds += one.setup.rounds;
 	}
 	f->started = rc == 0;
 	f->first_round = next_round(f->r);
@@ -473,6 +477,19 @@ static void read_values(struct slice object, struct abresult_run *run)
 	}
 }
 
+/* A file that is given twice would make two rounds of each. */
+static bool was_read(const struct reader *f, const struct abresult_run *run)
+{
+	for (size_t i = 0; i < f->r->n_runs; i++) {
+		const struct abresult_run *old = &f->r->run[i];
+
+		if (old->round < f->first_round && old->arm == run->arm &&
+		    old->wall_ns == run->wall_ns && run->wall_ns > 0)
+			return true;
+	}
+	return false;
+}
+
 static int read_run(struct reader *f, struct slice object)
 {
 	struct abresult_run run = { .busy_ns = -1 };
@@ -505,6 +522,8 @@ static int read_run(struct reader *f, struct slice object)
 	if (number(object, "other_cpu_seconds", &seconds) &&
 	    fabs(seconds) < 9e9)
 		run.busy_ns = llround(seconds * 1e9);
+	if (was_read(f, &run))
+		return refuse(f, "a run that another file has too");
 	run.marks = read_marks(object);
 	read_values(object, &run);
 	if (member(object, "shown", &value))

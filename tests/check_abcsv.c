@@ -167,7 +167,7 @@ START_TEST(refuses_rows_that_are_none)
 		const char *text;
 		const char *why;
 	} rows[] = {
-		{ "", "line 0: no total of a test in it" },
+		{ "", "no total of a test in it" },
 		{ "hello\n", "line 1: no total of a test in it" },
 		{ "1,2,3\n", "line 1: not a row of -y C" },
 		{ "1,2,3,4,5,6,0.0-1.0,8,9\n", "line 1: not a row of -y C" },

@@ -89,10 +89,18 @@ START_TEST(makes_the_same_result_again)
 	ck_assert_str_eq(again, text);
 	free(again);
 	free(text);
+	/* the same file again is none more */
+	ck_assert_int_eq(abread_json(&result, json, strlen(json), why),
+			 -EINVAL);
+	ck_assert_str_eq(why, "line 2: a run that another file has too");
 	/* a second file: its rounds follow */
+	result.setup.rounds = 3;
+	for (size_t i = 0; i < result.n_runs; i++)
+		result.run[i].wall_ns -= 1000000000;
 	ck_assert_msg(abread_json(&result, json, strlen(json), why) == 0, "%s",
 		      why);
 	ck_assert_uint_eq(abresult_rounds(&result), 6);
+	ck_assert_uint_eq(result.setup.rounds, 6);
 	free(json);
 	abresult_free(&result);
 }
@@ -107,7 +115,7 @@ static const struct {
 	const char *text;
 	const char *why;
 } wrong[] = {
-	{ "", "line 0: no experiment in it" },
+	{ "", "no experiment in it" },
 	{ "{", "line 1: not a whole object of JSON" },
 	{ "{}", "line 1: an object without an event" },
 	{ "{\"event\":1e5}", "line 1: not a whole object of JSON" },
