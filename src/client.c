@@ -623,7 +623,11 @@ static enum client_status connect_tries(struct client *c, uint32_t i, int *fd,
 	int64_t give_up_ns = clock_ns() + o->retry_for_ns;
 
 	for (uint32_t again = o->retries;; again -= again > 0) {
-		enum client_status status = open_socket(c, i, &c->peer, fd);
+		enum client_status status;
+
+		/* of a range of ports each has its streams */
+		sock_set_port(&c->peer, (uint16_t)(o->port + i % o->ports));
+		status = open_socket(c, i, &c->peer, fd);
 
 		if (status != CLIENT_OK)
 			return status;

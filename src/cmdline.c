@@ -243,6 +243,7 @@ static int read_environment(struct optvalue_parser *p,
 static void start(struct optvalue_parser *p, struct options *o, char *why)
 {
 	*o = (struct options){ .port = WIRE_PORT,
+			       .ports = 1,
 			       .format = 'a',
 			       .late_after_ns = STATS_LATE_AFTER_NS,
 			       .key_timeout_ns = KEY_TIMEOUT_NS,

@@ -39,6 +39,11 @@ static bool bound_to_nothing(const struct options *o)
 	return o->from.host[0] == '\0';
 }
 
+static bool several_ports(const struct options *o)
+{
+	return o->ports > 1;
+}
+
 static bool no_key(const struct options *o)
 {
 	return o->side == OPTIONS_CLIENT && !o->permit_key[0];
@@ -221,6 +226,10 @@ static const struct optcheck_clash clashes[] = {
 	{ "stdin_input", "trip-times", on_tcp, OWN_RECORDS },
 	{ "stdin_input", "parallel", has_streams, "one stream can read it" },
 	{ "stdin_input", "arm", NULL, "one test can read it" },
+	/* Of several ports. */
+	{ "singleclient", "port", several_ports, "one port can count clients" },
+	{ "one-off", "port", several_ports, "one port can count clients" },
+	{ "connect-only", "port", several_ports, "it is about one port" },
 	/* How it is reported. */
 	{ "sum-only", "arm", NULL, NULL },
 	{ "sum-only", "reportexclude", leaves_out_sums, "no row is left" },
@@ -523,6 +532,8 @@ static void fill_in(struct optvalue_parser *p)
 		o->time_ns = OPTIONS_TIME_NS;
 	if (client && !o->parallel_set)
 		o->parallel = 1;
+	if (client && o->parallel < o->ports)
+		o->parallel = o->ports;
 	if (o->precision_ppm > 0 && !o->rounds_set)
 		o->rounds = OPTIONS_ROUNDS_MOST;
 	if (o->sum_only)

@@ -73,6 +73,7 @@ enum options_load {
 #define OPTIONS_ROUNDS_MOST 1000
 #define OPTIONS_PPM_IN_PERCENT 10000
 
+#define OPTIONS_PORTS_MAX 256
 /* How many options that do nothing any more are told of. */
 #define OPTIONS_OLD_MAX 8
 
@@ -96,6 +97,7 @@ struct options {
 	struct options_place to; /* its parts, without a port */
 	bool udp;
 	uint16_t port;
+	uint16_t ports;         /* so many from port on; 1 without a range */
 	struct units_rate rate; /* -b; both 0 and rate_set: unpaced */
 	bool rate_set;
 	int64_t time_ns; /* -t; server: how long to serve, 0: for ever */

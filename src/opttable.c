@@ -196,8 +196,8 @@ static const struct opttable_row table[] = {
 	/* --- both --- */
 	{ 'u', { "udp" }, NULL, "use UDP rather than TCP",
 	  AS_BOTH, OPT_SET, FIELD(udp), .min = true, .env = "IPERF_UDP" },
-	{ 'p', { "port" }, "PORT", "listen on or connect to PORT (5001)",
-	  AS_BOTH, OPT_WHOLE, FIELD(port), .min = 1, .max = 65535,
+	{ 'p', { "port" }, "PORT", "listen on or connect to PORT (5001), or M-N",
+	  AS_BOTH, OPT_PORTS, FIELD(port), .min = 1, .max = 65535,
 	  .env = "IPERF_PORT" },
 	{ 't', { "time" }, "SEC",
 	  "send (10) or serve so long; 0: until stopped",

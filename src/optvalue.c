@@ -48,6 +48,7 @@ static const char *const wanted[] = {
 	[OPT_KEY] = "a key of 4 to 128 letters, digits and signs",
 	[OPT_PART] = "a part, such as 0.5: 0.001 to 100",
 	[OPT_LOAD] = "up, down or bidir, or one of them with ,1 to ,64",
+	[OPT_PORTS] = "a port, or FIRST-LAST: ",
 	[OPT_OLD] = "", /* refuses nothing */
 };
 
@@ -147,7 +148,7 @@ static int refuse(struct optvalue_parser *p, const struct opttable_row *r,
 {
 	char range[80] = "";
 
-	if (r->kind == OPT_WHOLE)
+	if (r->kind == OPT_WHOLE || r->kind == OPT_PORTS)
 		range_text(r, range, sizeof(range));
 	return optvalue_complain(p, "%s: \"%.200s\" is not %s%s%s", g->name,
 				 g->text, wanted[r->kind], range,
@@ -343,6 +344,48 @@ void optvalue_old(struct options *o, const char *name)
 	}
 	if (o->n_old < OPTIONS_OLD_MAX)
 		o->old[o->n_old++] = name;
+}
+
+/* Copies length bytes and ends them; false when they do not fit. */
+static bool copy_part(char *to, size_t size, const char *from, size_t length)
+{
+	if (length >= size)
+		return false;
+	memcpy(to, from, length);
+	to[length] = '\0';
+	return true;
+}
+
+/* "5001" or "5001-5004" */
+static int read_ports(struct optvalue_parser *p, const struct opttable_row *r,
+		      const struct optvalue_given *g)
+{
+	const char *dash = g->text[0] ? strchr(g->text + 1, '-') : NULL;
+	size_t length = dash ? (size_t)(dash - g->text) : 0;
+	int64_t first = 0, last;
+	char digits[8];
+	int rc;
+
+	p->o->ports = 1;
+	if (!dash)
+		return read_whole(p, r, g);
+	if (!copy_part(digits, sizeof(digits), g->text, length))
+		return refuse(p, r, g);
+	rc = units_whole(digits, 0, &first);
+	rc = keep(p, r, g, rc, first);
+	if (rc < 0)
+		return rc;
+	if (units_whole(g->text + length + 1, 0, &last) < 0)
+		return refuse(p, r, g);
+	if (last < first || last > r->max || last - first >= OPTIONS_PORTS_MAX)
+		return optvalue_complain(
+			p,
+			"%s: \"%.200s\" is out of range: up to %d ports, %lld "
+			"to %lld",
+			g->name, g->text, OPTIONS_PORTS_MAX, (long long)r->min,
+			(long long)r->max);
+	p->o->ports = (uint16_t)(last - first + 1);
+	return 0;
 }
 
 static int read_part(struct optvalue_parser *p, const struct opttable_row *r,
@@ -547,16 +590,6 @@ static int read_file(struct optvalue_parser *p, const struct opttable_row *r,
 
 /* --- the parts of -B and -c ----------------------------------------------- */
 
-/* Copies length bytes and ends them; false when they do not fit. */
-static bool copy_part(char *to, size_t size, const char *from, size_t length)
-{
-	if (length >= size)
-		return false;
-	memcpy(to, from, length);
-	to[length] = '\0';
-	return true;
-}
-
 /* Linux allows no '/', ':' or blank in a device's name. */
 static bool split_device(struct options_place *to, const char *text)
 {
@@ -730,6 +763,8 @@ static int read_value(struct optvalue_parser *p, const struct opttable_row *r,
 		return read_part(p, r, g);
 	case OPT_LOAD:
 		return read_load(p, r, g);
+	case OPT_PORTS:
+		return read_ports(p, r, g);
 	case OPT_OLD:
 		optvalue_old(p->o, r->names[0]);
 		return 0;

@@ -62,6 +62,7 @@ struct out_banner {
 	bool udp;
 	const char *host; /* client: as typed */
 	uint16_t port;
+	uint16_t port_last;      /* server: of a range, else the same */
 	const char *bind;        /* as typed, NULL: none */
 	const char *group;       /* multicast group to join, NULL: none */
 	uint64_t len_bytes;      /* datagram, write or read size */

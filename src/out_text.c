@@ -245,12 +245,17 @@ static void read_buffer_line(struct out *o, const struct out_banner *b)
 
 static void server_banner(struct out *o, const struct out_banner *b)
 {
-	if (modern_enhanced(o))
-		put(o, "Server listening on %s port %u with pid %" PRIu32 "\n",
-		    protocol(b), b->port, b->pid);
+	struct text ports = { .len = 0 };
+
+	if (b->port_last > b->port)
+		add(&ports, "s %u-%u", b->port, b->port_last);
 	else
-		put(o, "Server listening on %s port %u\n", protocol(b),
-		    b->port);
+		add(&ports, " %u", b->port);
+	if (modern_enhanced(o))
+		put(o, "Server listening on %s port%s with pid %" PRIu32 "\n",
+		    protocol(b), ports.s, b->pid);
+	else
+		put(o, "Server listening on %s port%s\n", protocol(b), ports.s);
 	if (b->bind != NULL && (!layout_of(o)->modern || o->style.enhanced))
 		put(o, "Binding to local address %s\n", b->bind);
 	if (b->group != NULL)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,6 +19,14 @@
 
 #define KEY_BYTES 16 /* of a key that is made up: 80 bits */
 
+/* One of the ports, and who serves it. */
+struct door {
+	int fd;
+	struct sock_addr address;
+	struct server_tcp *tcp; /* one of the two */
+	struct server_udp *udp;
+};
+
 struct server {
 	const struct options *o;
 	struct out *outs;
@@ -26,10 +35,8 @@ struct server {
 	struct report *report;
 	pthread_t reporter;
 	atomic_bool finish; /* the reporter may end */
-	int listen_fd;
-	struct sock_addr address;
-	struct server_tcp *tcp; /* one of the two */
-	struct server_udp *udp;
+	struct door *doors;
+	size_t n_doors; /* that are open */
 	int64_t end_ns; /* of -t, INT64_MAX: for ever */
 	char made_key[KEY_BYTES + 1];
 	const char *key; /* --permit-key, NULL: none is needed */
@@ -70,47 +77,78 @@ static void *report_loop(void *arg)
 	}
 }
 
+static unsigned accepted(const struct server *v)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_doors; i++)
+		n += v->o->udp ? server_udp_accepted(v->doors[i].udp)
+			       : server_tcp_accepted(v->doors[i].tcp);
+	return n;
+}
+
+/* Does nobody want anything any more?  The UDP side refuses new tests. */
+static bool all_quiet(const struct server *v)
+{
+	bool quiet = true;
+
+	for (size_t i = 0; i < v->n_doors; i++) {
+		if (v->o->udp)
+			server_udp_refuse(v->doors[i].udp);
+		quiet = quiet &&
+			(v->o->udp ? server_udp_quiet(v->doors[i].udp)
+				   : server_tcp_quiet(v->doors[i].tcp));
+	}
+	return quiet;
+}
+
 /* Has the server had its fill: -t, -P, --one-off? */
 static bool had_enough(const struct server *v)
 {
-	unsigned accepted = v->udp != NULL ? server_udp_accepted(v->udp)
-					   : server_tcp_accepted(v->tcp);
 	unsigned limit = v->o->parallel_set ? v->o->parallel : 0;
 
 	if (clock_ns() >= v->end_ns)
 		return true;
-	if (v->o->one_off && accepted > 0)
-		return v->udp != NULL ? server_udp_quiet(v->udp)
-				      : !server_tcp_serving(v->tcp);
-	if (limit == 0 || accepted < limit)
-		return false;
-	if (v->udp == NULL)
-		return server_tcp_quiet(v->tcp);
-	server_udp_refuse(v->udp);
-	return server_udp_quiet(v->udp);
+	/* that of one port */
+	if (v->o->one_off && accepted(v) > 0)
+		return v->o->udp ? server_udp_quiet(v->doors[0].udp)
+				 : !server_tcp_serving(v->doors[0].tcp);
+	return limit > 0 && accepted(v) >= limit && all_quiet(v);
 }
 
 static void look(struct server *v)
 {
-	if (v->tcp != NULL)
-		server_tcp_look(v->tcp, LOOK_MS);
-	else
+	if (v->o->udp) {
 		clock_sleep_until(clock_ns() + LOOK_MS * CLOCK_MS_NS / 5);
+		return;
+	}
+	for (size_t i = 0; i < v->n_doors; i++)
+		server_tcp_look(v->doors[i].tcp, LOOK_MS / (int)v->n_doors + 1);
 }
 
 /* Ends what runs; the partial reports are printed. */
 static void wind_up(struct server *v)
 {
 	/* the reporter goes when nobody can add a stream any more */
-	if (v->tcp != NULL)
-		server_tcp_stop(v->tcp);
-	if (v->udp != NULL)
-		server_udp_stop(v->udp);
+	for (size_t i = 0; i < v->n_doors; i++) {
+		if (v->doors[i].tcp != NULL)
+			server_tcp_stop(v->doors[i].tcp);
+		if (v->doors[i].udp != NULL)
+			server_udp_stop(v->doors[i].udp);
+	}
 	atomic_store(&v->finish, true);
 	report_poke(v->report);
 	(void)pthread_join(v->reporter, NULL);
-	server_tcp_free(v->tcp);
-	server_udp_free(v->udp);
+}
+
+static void close_doors(struct server *v)
+{
+	for (size_t i = 0; i < v->n_doors; i++) {
+		server_tcp_free(v->doors[i].tcp);
+		server_udp_free(v->doors[i].udp);
+		close(v->doors[i].fd);
+	}
+	free(v->doors);
 }
 
 static void banner(struct server *v)
@@ -120,10 +158,11 @@ static void banner(struct server *v)
 		.server = true,
 		.udp = o->udp,
 		.port = o->port,
+		.port_last = (uint16_t)(o->port + o->ports - 1),
 		.bind = o->bind,
 		.len_bytes = o->len_bytes,
 		.window_asked = o->window_bytes,
-		.window_granted = sock_window(v->listen_fd, false),
+		.window_granted = sock_window(v->doors[0].fd, false),
 		.flows = 0,
 		.pid = (uint32_t)getpid(),
 		.wall_ns = clock_wall_ns(),
@@ -136,7 +175,7 @@ static void banner(struct server *v)
 		b.permit_key = v->key;
 		b.permit_timeout_ns = o->key_timeout_ns;
 	}
-	if (sock_is_multicast(&v->address))
+	if (sock_is_multicast(&v->doors[0].address))
 		b.group = o->from.host;
 	if (b.len_bytes == 0)
 		b.len_bytes = o->udp ? OPTIONS_UDP_LEN : OPTIONS_TCP_LEN;
@@ -144,12 +183,11 @@ static void banner(struct server *v)
 }
 
 /* -B GROUP, of the sources of -H; says why it can't. */
-static int join_group(struct server *v)
+static int join_group(const struct options *o, const struct door *d)
 {
-	const struct options *o = v->o;
 	struct sock_addr source;
 	const char *why = NULL;
-	int family = v->address.ss.ss_family == AF_INET6 ? 6 : 4;
+	int family = d->address.ss.ss_family == AF_INET6 ? 6 : 4;
 	int rc = 0;
 
 	if (o->ssm != NULL &&
@@ -158,22 +196,19 @@ static int join_group(struct server *v)
 		rc = -ENOENT;
 	}
 	if (rc == 0) {
-		rc = sock_join(v->listen_fd, &v->address, o->from.dev,
+		rc = sock_join(d->fd, &d->address, o->from.dev,
 			       o->ssm != NULL ? &source : NULL);
 		if (rc < 0)
 			log_error("-B: join \"%s\": %s", o->bind,
 				  strerror(-rc));
 	}
-	if (rc < 0)
-		close(v->listen_fd);
 	return rc;
 }
 
 /* Can a server have this address, with these options?  Says why not. */
-static bool may_bind(const struct server *v)
+static bool may_bind(const struct options *o, const struct sock_addr *at)
 {
-	const struct options *o = v->o;
-	bool group = sock_is_multicast(&v->address);
+	bool group = sock_is_multicast(at);
 
 	if (group && !o->udp)
 		log_error("-B: \"%s\": a multicast group needs -u", o->bind);
@@ -185,44 +220,59 @@ static bool may_bind(const struct server *v)
 	return false;
 }
 
-/* Opens the port; says why when it can't. */
-static int open_port(struct server *v)
+/* Opens a port; says why when it can't. */
+static int open_door(const struct options *o, struct door *d, uint16_t port)
 {
-	const struct options *o = v->o;
 	const char *host = o->from.host[0] != '\0' ? o->from.host : NULL;
 	const char *shown = host != NULL ? host : "any address";
 	int family = o->family == 0 && host == NULL ? 4 : o->family;
 	const char *why = NULL;
 	char what[SOCK_WHAT_BYTES];
-	int rc = sock_resolve(host, o->port, family, o->udp, &v->address, 1,
-			      &why);
+	int rc = sock_resolve(host, port, family, o->udp, &d->address, 1, &why);
 
 	if (rc < 0) {
 		log_error("-B: \"%s\": %s", shown, why);
 		return rc;
 	}
-	if (!may_bind(v))
+	if (!may_bind(o, &d->address))
 		return -EINVAL;
-	v->listen_fd = sock_open(&v->address, o, what);
-	if (v->listen_fd < 0) {
-		rc = v->listen_fd;
-		log_error("%s: %s", what, strerror(-rc));
-		return rc;
+	d->fd = sock_open(&d->address, o, what);
+	if (d->fd < 0) {
+		log_error("%s: %s", what, strerror(-d->fd));
+		return d->fd;
 	}
 	if (o->udp && o->window_bytes == 0)
-		sock_raise_receive(v->listen_fd, SOCK_RECEIVE_BYTES);
-	rc = sock_listen(v->listen_fd, &v->address, o->udp);
-	if (rc == 0 && sock_is_multicast(&v->address)) {
-		rc = join_group(v);
-		if (rc < 0)
-			return rc;
-	}
-	if (rc < 0) {
+		sock_raise_receive(d->fd, SOCK_RECEIVE_BYTES);
+	rc = sock_listen(d->fd, &d->address, o->udp);
+	if (rc < 0)
 		log_error("listen on %s, %s port %u: %s", shown,
-			  o->udp ? "UDP" : "TCP", (unsigned)o->port,
+			  o->udp ? "UDP" : "TCP", (unsigned)port,
 			  strerror(-rc));
-		close(v->listen_fd);
+	else if (sock_is_multicast(&d->address))
+		rc = join_group(o, d);
+	if (rc < 0)
+		close(d->fd);
+	return rc;
+}
+
+/* Opens all of them. */
+static int open_doors(struct server *v)
+{
+	const struct options *o = v->o;
+	int rc = 0;
+
+	v->doors = calloc(o->ports, sizeof(*v->doors));
+	if (v->doors == NULL) {
+		log_error("server: %s", strerror(ENOMEM));
+		return -ENOMEM;
 	}
+	while (v->n_doors < o->ports && rc >= 0) {
+		rc = open_door(o, &v->doors[v->n_doors],
+			       (uint16_t)(o->port + v->n_doors));
+		v->n_doors += rc >= 0;
+	}
+	if (rc < 0)
+		close_doors(v);
 	return rc;
 }
 
@@ -253,20 +303,32 @@ static int go_background(const struct server *v)
 	return 0;
 }
 
-/* Serves the port. */
+/* Serves a port. */
+static bool serve_door(struct server *v, struct door *d)
+{
+	const struct options *o = v->o;
+
+	if (o->udp) {
+		d->udp = server_udp_start(d->fd, &d->address, o, v->report,
+					  NULL);
+		return d->udp != NULL;
+	}
+	d->tcp = server_tcp_new(d->fd, o, v->report);
+	if (d->tcp != NULL)
+		server_tcp_key(d->tcp, v->key,
+			       o->key_timeout_ns > 0
+				       ? clock_ns() + o->key_timeout_ns
+				       : INT64_MAX);
+	return d->tcp != NULL;
+}
+
 static bool begin(struct server *v)
 {
-	if (v->o->udp)
-		v->udp = server_udp_start(v->listen_fd, &v->address, v->o,
-					  v->report, NULL);
-	else
-		v->tcp = server_tcp_new(v->listen_fd, v->o, v->report);
-	if (v->tcp != NULL)
-		server_tcp_key(v->tcp, v->key,
-			       v->o->key_timeout_ns > 0
-				       ? clock_ns() + v->o->key_timeout_ns
-				       : INT64_MAX);
-	return v->udp != NULL || v->tcp != NULL;
+	for (size_t i = 0; i < v->n_doors; i++) {
+		if (!serve_door(v, &v->doors[i]))
+			return false;
+	}
+	return true;
 }
 
 /* Starts the threads; they must come after the fork of -D. */
@@ -289,9 +351,7 @@ static int start(struct server *v)
 	rc = stream_thread(&v->reporter, report_loop, v);
 	if (rc < 0 || begin(v))
 		return rc;
-	atomic_store(&v->finish, true);
-	report_poke(v->report);
-	(void)pthread_join(v->reporter, NULL);
+	wind_up(v);
 	return -ENOMEM;
 }
 
@@ -301,23 +361,23 @@ int server_run(const struct options *o, struct out *outs, size_t n_outs,
 	struct server v = {
 		.o = o, .outs = outs, .n_outs = n_outs, .stop = stop
 	};
-	int rc = open_port(&v);
+	int rc = open_doors(&v);
 
 	if (rc < 0)
 		return 1;
 	rc = start(&v);
 	if (rc < 0) {
 		log_error("server: %s", strerror(-rc));
+		close_doors(&v);
 		report_free(v.report);
-		close(v.listen_fd);
 		return 1;
 	}
 	v.end_ns = o->time_ns > 0 ? clock_ns() + o->time_ns : INT64_MAX;
 	while (atomic_load(stop) == 0 && !had_enough(&v))
 		look(&v);
 	wind_up(&v);
+	close_doors(&v);
 	report_free(v.report);
 	log_strangers_end();
-	close(v.listen_fd);
 	return 0;
 }

@@ -85,7 +85,7 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 "listen=%d"
 		 " no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
 		 " delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
-		 " connects=%u near=%u load=%d:%u key=%s timeout=%lld "
+		 " ports=%d connects=%u near=%u load=%d:%u key=%s timeout=%lld "
 		 "bb=%u:%u:%u:%lld:%lld:%d n_old=%u "
 		 "file=%s stdin=%d compat=%d detect=%d "
 		 "ssm=%s to_host=%s to_dev=%s"
@@ -112,8 +112,8 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 (unsigned long long)o->fq_bps, o->retries,
 		 (long long)o->retry_ns, (long long)o->retry_for_ns,
 		 (long long)o->delay_ns, (long long)o->start_wall_ns,
-		 o->sum_only, o->hide_ips, o->utc, o->connects, o->near_ppm,
-		 (int)o->load, o->loads, or_dash(o->permit_key),
+		 o->sum_only, o->hide_ips, o->utc, o->ports, o->connects,
+		 o->near_ppm, (int)o->load, o->loads, or_dash(o->permit_key),
 		 (long long)o->key_timeout_ns, o->bounces,
 		 o->bounce_request_bytes, o->bounce_reply_bytes,
 		 (long long)o->bounce_period_ns, (long long)o->bounce_hold_ns,
@@ -359,6 +359,10 @@ static const struct {
 	{ "-s -B 224.0.0.9%eth0", "bind_host=224.0.0.9 bind_dev=eth0" },
 	{ "-c h%eth0", "to_host=h to_dev=eth0 host=h%eth0" },
 	{ "-c h --bounceback", "bb=10:100:100:1000000000:0:0" },
+	{ "-s -p 5001-5004", "port=5001 ports=4" },
+	{ "-s -p 5001-5004 -p 7", "port=7 ports=1" },
+	{ "-c h -p 5001-5004", "port=5001 ports=4 parallel=4" },
+	{ "-c h -p 5001-5004 -P 9", "ports=4 parallel=9" },
 	{ "-c h --connect-only", "connects=4294967295" },
 	{ "-c h --near-congestion", "near=500000" },
 	{ "-c h --bounceback --working-load", "load=3:1" },
@@ -604,10 +608,12 @@ static const struct {
 	{ "-s --port=-1", "--port: \"-1\" is out of range: 1 to 65535" },
 	{ "-s -p 99999999999999999999",
 	  "-p: \"99999999999999999999\" is out of range: 1 to 65535" },
-	{ "-s -p abc", "-p: \"abc\" is not a whole number: 1 to 65535" },
-	{ "-s -p 50x", "-p: \"50x\" is not a whole number: 1 to 65535" },
-	{ "-s -p=5001", "-p: \"=5001\" is not a whole number: 1 to 65535" },
-	{ "-s --port=", "--port: \"\" is not a whole number: 1 to 65535" },
+	{ "-s -p abc", "-p: \"abc\" is not a port, or FIRST-LAST: 1 to 65535" },
+	{ "-s -p 50x", "-p: \"50x\" is not a port, or FIRST-LAST: 1 to 65535" },
+	{ "-s -p=5001",
+	  "-p: \"=5001\" is not a port, or FIRST-LAST: 1 to 65535" },
+	{ "-s --port=",
+	  "--port: \"\" is not a port, or FIRST-LAST: 1 to 65535" },
 	{ "-s -P 0", "-P: \"0\" is out of range: 1 to 65535" },
 	{ "-s -P 65536", "-P: \"65536\" is out of range: 1 to 65535" },
 	{ "-c h -T 256", "-T: \"256\" is out of range: 1 to 255" },
@@ -918,6 +924,20 @@ static const struct {
 	  "with ,1 to ,64" },
 	{ "-c h --near-congestion=0",
 	  "--near-congestion: \"0\" is not a part, such as 0.5: 0.001 to 100" },
+	{ "-s -1 -p 1-2",
+	  "-1: not together with -p: one port can count clients" },
+	{ "-s --one-off -p 1-2",
+	  "--one-off: not together with -p: one port can count clients" },
+	{ "-c h --connect-only -p 1-2",
+	  "--connect-only: not together with -p: it is about one port" },
+	{ "-s -p 5001-", "-p: \"5001-\" is not a port, or FIRST-LAST: "
+			 "1 to 65535" },
+	{ "-s -p 5-4",
+	  "-p: \"5-4\" is out of range: up to 256 ports, 1 to 65535" },
+	{ "-s -p 1-257",
+	  "-p: \"1-257\" is out of range: up to 256 ports, 1 to 65535" },
+	{ "-s -p 65535-65536",
+	  "-p: \"65535-65536\" is out of range: up to 256 ports, 1 to 65535" },
 	{ "-s -u --permit-key=abcd", "--permit-key: " NO_CONNECT },
 	{ "-c h --permit-key", "--permit-key: a client has to give the KEY" },
 	{ "-c h --permit-key=abcd --peer-version 2.0",
@@ -1142,7 +1162,7 @@ static const struct {
 	{ "IPERF_PORT=70000", "-s",
 	  "IPERF_PORT: \"70000\" is out of range: 1 to 65535" },
 	{ "IPERF_PORT=", "-s",
-	  "IPERF_PORT: \"\" is not a whole number: 1 to 65535" },
+	  "IPERF_PORT: \"\" is not a port, or FIRST-LAST: 1 to 65535" },
 	{ "TCP_WINDOW_SIZE=big", "-c h",
 	  "TCP_WINDOW_SIZE: \"big\" is not a size: a number of bytes with k, "
 	  "m, g, Ki, Mi or Gi" },
@@ -1479,11 +1499,12 @@ START_TEST(says_one_line_that_fits)
 	memset(long_word, 'x', sizeof(long_word) - 1);
 	long_word[sizeof(long_word) - 1] = '\0';
 	ck_assert_int_eq(cmdline_parse(&o, 3, words, NULL, why), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(why, "x\" is not a whole number: 1 to"));
+	ck_assert_ptr_nonnull(
+		strstr(why, "x\" is not a port, or FIRST-LAST: 1 to"));
 	words[2] = feed;
 	ck_assert_int_eq(cmdline_parse(&o, 3, words, NULL, why), -EINVAL);
-	ck_assert_str_eq(why,
-			 "-p: \"1??[2J\" is not a whole number: 1 to 65535");
+	ck_assert_str_eq(why, "-p: \"1??[2J\" is not a port, or FIRST-LAST: "
+			      "1 to 65535");
 	long_word[0] = long_word[1] = '-';
 	words[2] = long_word;
 	ck_assert_int_eq(cmdline_parse(&o, 2, words + 1, NULL, why), -EINVAL);
