@@ -34,7 +34,7 @@ OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o)
 
 # The pure rooms: every unit test is linked with these, its own room and Check,
 # and with nothing else.
-PURE := series records options opttable optvalue optcheck cmdline policy plan siphash pace stats wire units out_text out_csv out_json hist block \
+PURE := series records burst options opttable optvalue optcheck cmdline policy plan siphash pace stats wire units out_text out_csv out_json hist block \
 	stamp session quantile abstat abplan abrobust abresult abrun abread abcsv abtext out_arms \
 	out_html hide optknown completion
 PURE_OBJECTS := $(filter $(PURE:%=$(BUILD)/src/%.o),$(OBJECTS))

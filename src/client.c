@@ -252,6 +252,8 @@ static struct wire_client make_header(const struct client *c)
 
 	if (o->rate.pps > 0)
 		h.rate_bps = o->rate.pps * 8 * c->len_bytes;
+	if (o->frames_per_1000s > 0)
+		h.rate_bps = o->frames_bps;
 	h.omit_10ms = (uint16_t)(o->omit_ns / WIRE_TICK_NS);
 	if (o->trip_times)
 		h.upper |= WIRE_UPPER_TRIP_TIMES;
@@ -268,6 +270,24 @@ static struct wire_client make_header(const struct client *c)
 	if (o->peer_version == OPTIONS_PEER_2_0)
 		make_legacy(c, &h);
 	return h;
+}
+
+static struct burst_shape shape_of(const struct options *o)
+{
+	uint64_t per = o->frames_per_1000s;
+
+	if (o->burst_bytes > 0)
+		return (struct burst_shape){
+			.per_1000s = (uint64_t)(1000 * CLOCK_SECOND_NS /
+						o->burst_ns),
+			.mean_bytes = o->burst_bytes,
+		};
+	return (struct burst_shape){
+		.per_1000s = per,
+		.mean_bytes = per > 0 ? o->frames_bps / 8 * 1000 / per : 0,
+		.stdev_bytes =
+			per > 0 ? o->frames_stdev_bps / 8 * 1000 / per : 0,
+	};
 }
 
 static void give_job(struct client *c, struct stream *s)
@@ -290,6 +310,9 @@ static void give_job(struct client *c, struct stream *s)
 							      : WIRE_MODERN,
 		.header = make_header(c),
 	};
+	s->job.burst = shape_of(o);
+	if (s->job.burst.per_1000s > 0)
+		(void)platform_secret(&s->job.seed, sizeof(s->job.seed));
 	if (o->bounces > 0 && !c->loading)
 		s->job.bounce = (struct stream_bounce){
 			.count = o->bounces,

@@ -8,6 +8,8 @@
 
 #include "wire.h"
 
+#define BURST_BYTES (1u << 20)       /* iperf 2 default */
+#define BURST_NS INT64_C(1000000000) /* so too */
 /* iperf 2.2 defaults: each of the other. */
 #define RETRY_NS INT64_C(1000000000)
 #define RETRY_FOR_NS INT64_C(10000000000)
@@ -101,6 +103,11 @@ static bool has_streams(const struct options *o)
 #define NOT_IN_CSV_BUT_E "it shows in text, in JSON and with -e"
 #define FORWARD_ONLY "over TCP it is of what the client sends"
 #define WHOLE_QUANTILES "its quantiles are of the whole test"
+#define SHAPED_BYTES "a frame has bytes of its own"
+#define SHAPES "both say when to send"
+#define FORWARD_SHAPE "it shapes what the client sends"
+#define BURSTS_OF_TCP "not for UDP: --isochronous sends frames of datagrams"
+#define SENDS_NONE "no data is sent then"
 #define NO_DATA "it sends no data"
 #define NOT_IN_CSV "it shows in text and in JSON alone"
 
@@ -147,6 +154,37 @@ static const struct optcheck_clash clashes[] = {
 	{ "permit-key", NULL, server_is_2_0, UNKNOWN_TO_2_0 },
 	{ "permit-key", "bounceback", NULL, "its requests carry none" },
 	{ "permit-key-timeout", NULL, needs_no_key, "only with --permit-key" },
+	{ "burst-size", NULL, on_udp, BURSTS_OF_TCP },
+	{ "burst-period", NULL, on_udp, BURSTS_OF_TCP },
+	{ "isochronous", "num", on_udp, "frames have a time" },
+	{ "isochronous", "file_input", NULL, SHAPED_BYTES },
+	{ "isochronous", "stdin_input", NULL, SHAPED_BYTES },
+	{ "burst-size", "isochronous", NULL, SHAPES },
+	{ "burst-period", "isochronous", NULL, SHAPES },
+	{ "isochronous", "bandwidth", NULL, SHAPES },
+	{ "isochronous", "near-congestion", NULL, SHAPES },
+	{ "isochronous", "bounceback", NULL, "that has a shape of its own" },
+	{ "isochronous", "connect-only", NULL, SENDS_NONE },
+	{ "isochronous", "reverse", NULL, FORWARD_SHAPE },
+	{ "isochronous", "full-duplex", NULL, FORWARD_SHAPE },
+	{ "isochronous", "dualtest", NULL, FORWARD_SHAPE },
+	{ "isochronous", "tradeoff", NULL, FORWARD_SHAPE },
+	{ "burst-size", "bandwidth", NULL, SHAPES },
+	{ "burst-size", "near-congestion", NULL, SHAPES },
+	{ "burst-size", "bounceback", NULL, "that has a shape of its own" },
+	{ "burst-size", "connect-only", NULL, SENDS_NONE },
+	{ "burst-size", "reverse", NULL, FORWARD_SHAPE },
+	{ "burst-size", "full-duplex", NULL, FORWARD_SHAPE },
+	{ "burst-size", "dualtest", NULL, FORWARD_SHAPE },
+	{ "burst-size", "tradeoff", NULL, FORWARD_SHAPE },
+	{ "burst-period", "bandwidth", NULL, SHAPES },
+	{ "burst-period", "near-congestion", NULL, SHAPES },
+	{ "burst-period", "bounceback", NULL, "that has a shape of its own" },
+	{ "burst-period", "connect-only", NULL, SENDS_NONE },
+	{ "burst-period", "reverse", NULL, FORWARD_SHAPE },
+	{ "burst-period", "full-duplex", NULL, FORWARD_SHAPE },
+	{ "burst-period", "dualtest", NULL, FORWARD_SHAPE },
+	{ "burst-period", "tradeoff", NULL, FORWARD_SHAPE },
 	{ "connect-only", NULL, on_udp, NO_CONNECT },
 	{ "connect-only", "bounceback", NULL, NO_DATA },
 	{ "connect-only", "trip-times", NULL, NO_DATA },
@@ -538,6 +576,12 @@ static void fill_in(struct optvalue_parser *p)
 		o->rounds = OPTIONS_ROUNDS_MOST;
 	if (o->sum_only)
 		o->exclude |= OPTIONS_NO_DATA | OPTIONS_NO_CONNECT;
+	if (o->burst_ns > 0 && o->burst_bytes == 0)
+		o->burst_bytes = BURST_BYTES;
+	if (o->burst_bytes > 0 && o->burst_ns == 0)
+		o->burst_ns = BURST_NS;
+	if (o->frames_per_1000s > 0 || o->burst_bytes > 0)
+		o->rate = (struct units_rate){ 0, 0 };
 	if (o->retry_ns == 0)
 		o->retry_ns = RETRY_NS;
 	else if (o->retries == 0 && o->retry_for_ns == 0)

@@ -141,6 +141,12 @@ struct options {
 	bool trip_times;
 	const char *permit_key; /* "": made up; NULL: none is needed */
 	int64_t key_timeout_ns; /* server: 0: it does not expire */
+	/* --isochronous; 0 in the first: no frames */
+	uint64_t frames_per_1000s;
+	uint64_t frames_bps; /* of all of them */
+	uint64_t frames_stdev_bps;
+	uint64_t burst_bytes; /* --burst-size, 0: not given */
+	int64_t burst_ns;     /* --burst-period, so too */
 	uint32_t connects; /* --connect-only: so many, UINT32_MAX: by time; 0:
 			      no such test */
 	uint32_t near_ppm; /* --near-congestion: part of the round trip, 0: none

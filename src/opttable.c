@@ -20,6 +20,8 @@
 #define MAX_WAIT_NS (86400 * NSEC_PER_SEC) /* a day */
 /* A server takes what says nothing for so long for a stranger. */
 #define MAX_DELAY_NS (4 * NSEC_PER_SEC)
+#define MAX_BURST (1 << 30)
+#define MAX_PERIOD_NS (1000 * NSEC_PER_SEC)
 #define MAX_HOLD_NS (10 * NSEC_PER_SEC)
 #define MAX_OMIT_NS (INT64_C(65535) * OPTIONS_OMIT_STEP_NS) /* 16 bits */
 
@@ -108,6 +110,16 @@ static const struct opttable_row table[] = {
 	  .max = MAX_OMIT_NS },
 	{ 0, { "trip-times" }, NULL, "one-way delays, by both hosts' clocks",
 	  AS_CLIENT, OPT_SET, FIELD(trip_times), .min = true },
+	{ 0, { "isochronous" }, "FPS:MEAN,STDEV",
+	  "frames a second, bits/s (60:20m,0)",
+	  AS_CLIENT, OPT_FRAMES, FIELD(frames_per_1000s),
+	  .absent = "60:20m,0" },
+	{ 0, { "burst-size" }, "BYTES", "TCP: bursts of BYTES (1M) ...",
+	  AS_CLIENT, OPT_BYTES, FIELD(burst_bytes), .min = 1,
+	  .max = MAX_BURST },
+	{ 0, { "burst-period" }, "SEC", "... one every SEC seconds (1)",
+	  AS_CLIENT, OPT_SECONDS, FIELD(burst_ns), .min = MIN_TIME_NS,
+	  .max = MAX_PERIOD_NS },
 	{ 0, { "connect-only" }, "N",
 	  "TCP: connect N times, or for -t, every -i (0.1)",
 	  AS_CLIENT, OPT_WHOLE, FIELD(connects), .min = 1, .max = UINT32_MAX,

@@ -44,6 +44,7 @@ enum opttable_kind {
 	OPT_PART,            /* min to max, in parts of a million: 0.5 */
 	OPT_LOAD,            /* up, down or bidir, and how many */
 	OPT_PORTS,           /* a port, or the first and the last of several */
+	OPT_FRAMES,          /* FPS:MEAN,STDEV */
 	OPT_OLD,             /* accepted, does nothing */
 };
 

@@ -49,6 +49,8 @@ static const char *const wanted[] = {
 	[OPT_PART] = "a part, such as 0.5: 0.001 to 100",
 	[OPT_LOAD] = "up, down or bidir, or one of them with ,1 to ,64",
 	[OPT_PORTS] = "a port, or FIRST-LAST: ",
+	[OPT_FRAMES] = "FPS:MEAN,STDEV, such as 60:20m,2m: 0.001 to 1000 "
+		       "frames a second",
 	[OPT_OLD] = "", /* refuses nothing */
 };
 
@@ -354,6 +356,44 @@ static bool copy_part(char *to, size_t size, const char *from, size_t length)
 	memcpy(to, from, length);
 	to[length] = '\0';
 	return true;
+}
+
+/* Copies up to the sign and goes behind it; false: it is not there. */
+static bool cut_at(const char **text, char sign, char *to, size_t size)
+{
+	const char *at = strchr(*text, sign);
+
+	if (!at || !copy_part(to, size, *text, (size_t)(at - *text)))
+		return false;
+	*text = at + 1;
+	return true;
+}
+
+/* "60:20m" or "60:20m,2m" */
+static int read_frames(struct optvalue_parser *p, const struct opttable_row *r,
+		       const struct optvalue_given *g)
+{
+	struct options *o = p->o;
+	const char *text = g->text;
+	char fps[32], mean[32];
+	int64_t billionth = 0;
+
+	o->frames_stdev_bps = 0;
+	if (!cut_at(&text, ':', fps, sizeof(fps)) ||
+	    units_seconds(fps, &billionth) < 0 || billionth < 1000000 ||
+	    billionth > INT64_C(1000000000000))
+		return refuse(p, r, g);
+	if (cut_at(&text, ',', mean, sizeof(mean))) {
+		if (units_wire_rate(text, &o->frames_stdev_bps) < 0)
+			return refuse(p, r, g);
+		text = mean;
+	}
+	if (units_wire_rate(text, &o->frames_bps) < 0 || o->frames_bps == 0 ||
+	    o->frames_bps > OPTIONS_RATE_MAX ||
+	    o->frames_stdev_bps > OPTIONS_RATE_MAX)
+		return refuse(p, r, g);
+	store(o, r, (uint64_t)billionth / 1000000);
+	return 0;
 }
 
 /* "5001" or "5001-5004" */
@@ -765,6 +805,8 @@ static int read_value(struct optvalue_parser *p, const struct opttable_row *r,
 		return read_load(p, r, g);
 	case OPT_PORTS:
 		return read_ports(p, r, g);
+	case OPT_FRAMES:
+		return read_frames(p, r, g);
 	case OPT_OLD:
 		optvalue_old(p->o, r->names[0]);
 		return 0;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "block.h"
+#include "burst.h"
 #include "input.h"
 #include "options.h"
 #include "out.h"
@@ -58,6 +59,8 @@ struct stream_job {
 	enum wire_layout layout; /* UDP */
 	struct wire_client header;
 	struct stream_bounce bounce;
+	struct burst_shape burst;
+	uint64_t seed;     /* of the sizes of bursts */
 	uint32_t near_ppm; /* TCP: wait so much of the round trip, 0: none */
 };
 

@@ -54,7 +54,9 @@ struct flow {
 	size_t chunk_min;   /* below a full segment it would wait for others */
 	double queue_min;   /* two segments, for the same reason */
 	/* of a stream of records */
-	size_t record_left; /* bytes of the one that has begun, 0: none */
+	uint64_t record_bytes; /* of the one that has begun */
+	uint64_t record_left;  /* of these, 0: none has */
+	uint64_t burst_left;   /* bytes of the burst that are to be written */
 	uint32_t records;
 	uint64_t records_bytes;
 	bool slow;
@@ -218,23 +220,33 @@ static bool wait_room(const struct stream *s, int64_t left_ns)
 static const uint8_t *next_of_record(struct stream *s, struct flow *f,
 				     size_t *want)
 {
+	uint64_t at;
+
 	if (f->record_left == 0) {
 		struct wire_record r = {
 			.start_ns = s->job.header.start_ns,
 			.sent_ns = s->job.header.start_ns + clock_ns() -
 				   atomic_load(&s->start_ns),
 			.id = ++f->records,
-			.bytes = (uint32_t)s->job.len_bytes,
 			.before = f->records_bytes,
 		};
 
+		f->record_bytes =
+			f->burst_left > 0 ? f->burst_left : s->job.len_bytes;
+		r.bytes = (uint32_t)f->record_bytes;
 		wire_record_encode(s->buf, &r);
-		f->records_bytes += s->job.len_bytes;
-		f->record_left = s->job.len_bytes;
+		f->records_bytes += f->record_bytes;
+		f->record_left = f->record_bytes;
 	}
+	/* a header stands at the beginning of the buffer, data behind it */
+	at = f->record_bytes - f->record_left;
+	if (at > WIRE_RECORD_BYTES)
+		at = WIRE_RECORD_BYTES;
 	if (*want > f->record_left)
-		*want = f->record_left;
-	return s->buf + (s->job.len_bytes - f->record_left);
+		*want = (size_t)f->record_left;
+	if (*want > s->buf_bytes - at)
+		*want = s->buf_bytes - at;
+	return s->buf + at;
 }
 
 /* One write of at most want bytes; false: the peer is gone. */
@@ -453,15 +465,6 @@ static void send_unpaced(struct stream *s, struct flow *f)
 	}
 }
 
-static size_t paced_chunk(const struct stream_job *job)
-{
-	double bytes = (double)job->rate.bps / 8e9 * PACED_NS;
-
-	if (job->len_asked || job->records || bytes >= (double)job->len_bytes)
-		return job->len_bytes;
-	return bytes < 1 ? 1 : (size_t)bytes;
-}
-
 /* Waits for due_ns in steps, so that a stop is seen; false: stopped. */
 static bool wait_due(const struct stream *s, int64_t due_ns)
 {
@@ -476,6 +479,63 @@ static bool wait_due(const struct stream *s, int64_t due_ns)
 					  false);
 	}
 	return true;
+}
+
+/* Notes how often a burst could not begin in time. */
+static void note_late(struct stream *s, const struct burst *b, uint64_t late)
+{
+	stream_note(s,
+		    "%" PRIu64 " bursts, %" PRIu64
+		    " of them began more than half a period late",
+		    b->number, late);
+}
+
+/* --isochronous, --burst-size: writes each burst when it is due, or after the
+ * one before. */
+static void send_bursts(struct stream *s, struct flow *f)
+{
+	struct burst b;
+	uint64_t late = 0;
+	uint64_t left = amount_left(s, f);
+	int64_t half_ns;
+	bool gone = false;
+
+	burst_init(&b, &s->job.burst, atomic_load(&s->start_ns), s->job.seed);
+	half_ns = 500 * CLOCK_SECOND_NS / (int64_t)b.shape.per_1000s;
+	while (!gone && left > 0 && burst_due(&b) < f->end_ns &&
+	       wait_due(s, burst_due(&b))) {
+		late += clock_ns() - burst_due(&b) > half_ns;
+		f->burst_left =
+			burst_begin(&b, s->job.records ? WIRE_RECORD_BYTES : 1);
+		while (!gone && f->burst_left > 0 && left > 0 &&
+		       !atomic_load(&s->stop)) {
+			int64_t now_ns = clock_ns();
+			uint64_t before = counter_get(&s->io.bytes);
+			uint64_t want =
+				f->burst_left < left ? f->burst_left : left;
+
+			gone = now_ns >= f->end_ns ||
+			       (now_ns >= f->measure_ns &&
+				!measure(s, f, now_ns)) ||
+			       !write_some(s, f, smaller(f->chunk_bytes, want),
+					   f->end_ns - now_ns);
+			see_omit(s, now_ns);
+			f->burst_left -= counter_get(&s->io.bytes) - before;
+			left = amount_left(s, f);
+		}
+	}
+	if (left > 0 && !gone)
+		(void)wait_due(s, f->end_ns);
+	note_late(s, &b, late);
+}
+
+static size_t paced_chunk(const struct stream_job *job)
+{
+	double bytes = (double)job->rate.bps / 8e9 * PACED_NS;
+
+	if (job->len_asked || job->records || bytes >= (double)job->len_bytes)
+		return job->len_bytes;
+	return bytes < 1 ? 1 : (size_t)bytes;
 }
 
 static void send_paced(struct stream *s, struct flow *f)
@@ -528,7 +588,9 @@ void tcp_send(struct stream *s)
 	send_header(s);
 	if (s->error == 0) {
 		flow_init(s, &f);
-		if (s->job.rate.bps > 0)
+		if (s->job.burst.per_1000s > 0)
+			send_bursts(s, &f);
+		else if (s->job.rate.bps > 0)
 			send_paced(s, &f);
 		else
 			send_unpaced(s, &f);

@@ -45,6 +45,7 @@ struct sender {
 	int64_t end_ns;      /* by time; INT64_MAX: by amount */
 	uint64_t datagrams;  /* by amount; UINT64_MAX: by time */
 	size_t last_bytes;   /* of the last one, by amount */
+	uint64_t frame_left; /* bytes of the frame that are to be sent */
 	size_t before_bytes; /* of the one before it, 0: as all others */
 };
 
@@ -69,6 +70,9 @@ static size_t datagram_bytes(const struct sender *t, uint64_t i)
 		return t->before_bytes;
 	if (i == 0 && len < header_bytes(&t->s->job))
 		return header_bytes(&t->s->job);
+	if (t->frame_left > 0 && t->frame_left < len)
+		return t->frame_left > WIRE_UDP_BYTES ? (size_t)t->frame_left
+						      : WIRE_UDP_BYTES;
 	return len;
 }
 
@@ -496,6 +500,42 @@ static int64_t send_paced(struct sender *t)
 	return p.due_ns < t->end_ns ? p.due_ns : t->end_ns;
 }
 
+/* --isochronous: the datagrams of a frame leave one after the other when it is
+ * due, or after the frame before. */
+static int64_t send_frames(struct sender *t)
+{
+	struct stream *s = t->s;
+	struct burst b;
+	uint64_t late = 0;
+	int64_t half_ns;
+
+	burst_init(&b, &s->job.burst, t->start_ns, s->job.seed);
+	half_ns = 500 * CLOCK_SECOND_NS / (int64_t)b.shape.per_1000s;
+	while (wanted(t) && burst_due(&b) < t->end_ns) {
+		int64_t now_ns = wait_due(t, burst_due(&b), s->job.precise);
+
+		if (!wanted(t))
+			break;
+		late += now_ns - burst_due(&b) > half_ns;
+		t->frame_left = burst_begin(&b, WIRE_UDP_BYTES);
+		while (wanted(t) && t->frame_left > 0 && now_ns < t->end_ns) {
+			size_t bytes = datagram_bytes(t, s->numbers);
+
+			send_number(t, s->numbers, now_ns);
+			t->frame_left -=
+				bytes < t->frame_left ? bytes : t->frame_left;
+			now_ns = clock_ns();
+			look(t, now_ns);
+		}
+		t->frame_left = 0;
+	}
+	stream_note(s,
+		    "%" PRIu64 " frames, %" PRIu64
+		    " of them began more than half a period late",
+		    b.number, late);
+	return burst_due(&b) < t->end_ns ? burst_due(&b) : t->end_ns;
+}
+
 static int64_t send_unpaced(struct sender *t)
 {
 	int64_t now_ns = clock_ns();
@@ -579,7 +619,10 @@ void udp_send(struct stream *s)
 	fill_header(s);
 
 	bool paced = s->job.rate.bps > 0 || s->job.rate.pps > 0;
-	int64_t marker_ns = paced ? send_paced(&t) : send_unpaced(&t);
+	bool frames = s->job.burst.per_1000s > 0;
+	int64_t marker_ns = frames  ? send_frames(&t)
+			    : paced ? send_paced(&t)
+				    : send_unpaced(&t);
 
 	if (wanted(&t) || s->numbers == t.datagrams)
 		(void)wait_due(&t, marker_ns, s->job.precise);

@@ -85,7 +85,8 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 "listen=%d"
 		 " no_fin=%d fq=%llu retries=%u retry=%lld retry_for=%lld"
 		 " delay=%lld start=%lld sum_only=%d hide_ips=%d utc=%d"
-		 " ports=%d connects=%u near=%u load=%d:%u key=%s timeout=%lld "
+		 " frames=%llu:%llu:%llu burst=%llu:%lld ports=%d connects=%u "
+		 "near=%u load=%d:%u key=%s timeout=%lld "
 		 "bb=%u:%u:%u:%lld:%lld:%d n_old=%u "
 		 "file=%s stdin=%d compat=%d detect=%d "
 		 "ssm=%s to_host=%s to_dev=%s"
@@ -112,10 +113,14 @@ static void dump(const struct options *o, char *buf, size_t size)
 		 (unsigned long long)o->fq_bps, o->retries,
 		 (long long)o->retry_ns, (long long)o->retry_for_ns,
 		 (long long)o->delay_ns, (long long)o->start_wall_ns,
-		 o->sum_only, o->hide_ips, o->utc, o->ports, o->connects,
-		 o->near_ppm, (int)o->load, o->loads, or_dash(o->permit_key),
-		 (long long)o->key_timeout_ns, o->bounces,
-		 o->bounce_request_bytes, o->bounce_reply_bytes,
+		 o->sum_only, o->hide_ips, o->utc,
+		 (unsigned long long)o->frames_per_1000s,
+		 (unsigned long long)o->frames_bps,
+		 (unsigned long long)o->frames_stdev_bps,
+		 (unsigned long long)o->burst_bytes, (long long)o->burst_ns,
+		 o->ports, o->connects, o->near_ppm, (int)o->load, o->loads,
+		 or_dash(o->permit_key), (long long)o->key_timeout_ns,
+		 o->bounces, o->bounce_request_bytes, o->bounce_reply_bytes,
 		 (long long)o->bounce_period_ns, (long long)o->bounce_hold_ns,
 		 o->bounce_no_quickack, o->n_old, or_dash(o->file),
 		 o->from_stdin, o->compat, o->peer_detect, or_dash(o->ssm),
@@ -363,6 +368,10 @@ static const struct {
 	{ "-s -p 5001-5004 -p 7", "port=7 ports=1" },
 	{ "-c h -p 5001-5004", "port=5001 ports=4 parallel=4" },
 	{ "-c h -p 5001-5004 -P 9", "ports=4 parallel=9" },
+	{ "-c h -u --isochronous", "frames=60000:20000000:0 bps=0" },
+	{ "-c h --isochronous=29.97:8M", "frames=29970:64000000:0" },
+	{ "-c h --burst-size 2M", "burst=2097152:1000000000" },
+	{ "-c h --burst-period 0.5", "burst=1048576:500000000" },
 	{ "-c h --connect-only", "connects=4294967295" },
 	{ "-c h --near-congestion", "near=500000" },
 	{ "-c h --bounceback --working-load", "load=3:1" },
@@ -485,6 +494,10 @@ static const struct {
 	{ "-s", NULL, "--permit-key", "abcd", "key=abcd" },
 	{ "-s --permit-key=abcd", NULL, "--permit-key-timeout", "0",
 	  "key=abcd timeout=0" },
+	{ "-c h -u", NULL, "--isochronous", "30:1m,100k",
+	  "frames=30000:1000000:100000" },
+	{ "-c h", NULL, "--burst-size", "3K", "burst=3072:1000000000" },
+	{ "-c h", NULL, "--burst-period", "0.5", "burst=1048576:500000000" },
 	{ "-c h", NULL, "--connect-only", "3", "connects=3" },
 	{ "-c h", NULL, "--near-congestion", "0.25", "near=250000" },
 	{ "-c h --bounceback", NULL, "--working-load", "down,3", "load=2:3" },
@@ -938,6 +951,92 @@ static const struct {
 	  "-p: \"1-257\" is out of range: up to 256 ports, 1 to 65535" },
 	{ "-s -p 65535-65536",
 	  "-p: \"65535-65536\" is out of range: up to 256 ports, 1 to 65535" },
+	{ "-c h --isochronous -b 9m",
+	  "--isochronous: not together with -b: both say when to send" },
+	{ "-c h --isochronous --near-congestion",
+	  "--isochronous: not together with --near-congestion: both say when "
+	  "to send" },
+	{ "-c h --isochronous --bounceback",
+	  "--isochronous: not together with --bounceback: that has a shape of "
+	  "its own" },
+	{ "-c h --isochronous --connect-only",
+	  "--isochronous: not together with --connect-only: no data is sent "
+	  "then" },
+	{ "-c h --isochronous -R", "--isochronous: not together with -R: it "
+				   "shapes what the client sends" },
+	{ "-c h --isochronous --full-duplex",
+	  "--isochronous: not together with --full-duplex: it shapes what the "
+	  "client sends" },
+	{ "-c h --isochronous -d", "--isochronous: not together with -d: it "
+				   "shapes what the client sends" },
+	{ "-c h --isochronous -r", "--isochronous: not together with -r: it "
+				   "shapes what the client sends" },
+	{ "-c h --burst-size 1M -b 9m",
+	  "--burst-size: not together with -b: both say when to send" },
+	{ "-c h --burst-size 1M --near-congestion",
+	  "--burst-size: not together with --near-congestion: both say when to "
+	  "send" },
+	{ "-c h --burst-size 1M --bounceback",
+	  "--burst-size: not together with --bounceback: that has a shape of "
+	  "its own" },
+	{ "-c h --burst-size 1M --connect-only",
+	  "--burst-size: not together with --connect-only: no data is sent "
+	  "then" },
+	{ "-c h --burst-size 1M -R", "--burst-size: not together with -R: it "
+				     "shapes what the client sends" },
+	{ "-c h --burst-size 1M --full-duplex",
+	  "--burst-size: not together with --full-duplex: it shapes what the "
+	  "client sends" },
+	{ "-c h --burst-size 1M -d", "--burst-size: not together with -d: it "
+				     "shapes what the client sends" },
+	{ "-c h --burst-size 1M -r", "--burst-size: not together with -r: it "
+				     "shapes what the client sends" },
+	{ "-c h --burst-period 1 -b 9m",
+	  "--burst-period: not together with -b: both say when to send" },
+	{ "-c h --burst-period 1 --near-congestion",
+	  "--burst-period: not together with --near-congestion: both say when "
+	  "to send" },
+	{ "-c h --burst-period 1 --bounceback",
+	  "--burst-period: not together with --bounceback: that has a shape of "
+	  "its own" },
+	{ "-c h --burst-period 1 --connect-only",
+	  "--burst-period: not together with --connect-only: no data is sent "
+	  "then" },
+	{ "-c h --burst-period 1 -R", "--burst-period: not together with -R: "
+				      "it shapes what the client sends" },
+	{ "-c h --burst-period 1 --full-duplex",
+	  "--burst-period: not together with --full-duplex: it shapes what the "
+	  "client sends" },
+	{ "-c h --burst-period 1 -d", "--burst-period: not together with -d: "
+				      "it shapes what the client sends" },
+	{ "-c h --burst-period 1 -r", "--burst-period: not together with -r: "
+				      "it shapes what the client sends" },
+	{ "-c h -u --burst-size 1M", "--burst-size: not for UDP: --isochronous "
+				     "sends frames of datagrams" },
+	{ "-c h --isochronous --burst-size 1M",
+	  "--burst-size: not together with --isochronous: both say when to "
+	  "send" },
+	{ "-c h -u --burst-period 1",
+	  "--burst-period: not for UDP: --isochronous sends frames of "
+	  "datagrams" },
+	{ "-c h --isochronous --burst-period 1",
+	  "--burst-period: not together with --isochronous: both say when to "
+	  "send" },
+	{ "-c h -u --isochronous -n 9m",
+	  "--isochronous: not together with -n: frames have a time" },
+	{ "-c h --isochronous -F f",
+	  "--isochronous: not together with -F: a frame has bytes of its own" },
+	{ "-c h --isochronous -I",
+	  "--isochronous: not together with -I: a frame has bytes of its own" },
+	{ "-c h --isochronous=60",
+	  "--isochronous: \"60\" is not FPS:MEAN,STDEV, such as 60:20m,2m: "
+	  "0.001 to 1000 frames a second" },
+	{ "-c h --isochronous=1001:1m",
+	  "--isochronous: \"1001:1m\" is not FPS:MEAN,STDEV, such as "
+	  "60:20m,2m: 0.001 to 1000 frames a second" },
+	{ "-c h --isochronous=60:20p,1",
+	  "--isochronous: \"60:20p,1\" is not FPS:MEAN,STDEV, such as "
+	  "60:20m,2m: 0.001 to 1000 frames a second" },
 	{ "-s -u --permit-key=abcd", "--permit-key: " NO_CONNECT },
 	{ "-c h --permit-key", "--permit-key: a client has to give the KEY" },
 	{ "-c h --permit-key=abcd --peer-version 2.0",
