@@ -556,41 +556,74 @@ static enum client_status restore(struct experiment *e)
 	return status;
 }
 
+/* Room for a part of what a test is. */
+#define PART_BYTES 96
+
+static void describe_rate(const struct options *o, char rate[PART_BYTES])
+{
+	struct abtext_scale scale =
+		abtext_scale(ABRESULT_RATE, (double)o->rate.bps);
+	char number[ABTEXT_BYTES];
+
+	rate[0] = '\0';
+	abtext_number(number, (double)o->rate.bps, &scale, false);
+	if (o->rate.pps > 0)
+		(void)snprintf(rate, PART_BYTES, ", %" PRIu64 " pps",
+			       o->rate.pps);
+	else if (o->rate.bps > 0)
+		(void)snprintf(rate, PART_BYTES, ", %s %s", number, scale.name);
+}
+
+static void describe_length(const struct options *o, char length[PART_BYTES])
+{
+	if (o->amount_bytes > 0)
+		(void)snprintf(length, PART_BYTES, "%" PRIu64 " bytes",
+			       o->amount_bytes);
+	else
+		(void)snprintf(length, PART_BYTES, "%.10g s",
+			       (double)o->time_ns / 1e9);
+}
+
+static void describe_streams(const struct options *o, char streams[PART_BYTES])
+{
+	streams[0] = '\0';
+	if (o->parallel > 1)
+		(void)snprintf(streams, PART_BYTES, ", %u streams",
+			       (unsigned)o->parallel);
+}
+
+static void describe_ports(const struct options *o, char ports[PART_BYTES])
+{
+	if (o->ports > 1)
+		(void)snprintf(ports, PART_BYTES, "ports %u-%u",
+			       (unsigned)o->port,
+			       (unsigned)o->port + o->ports - 1);
+	else
+		(void)snprintf(ports, PART_BYTES, "port %u", (unsigned)o->port);
+}
+
 /* What one test is, in words. */
 static void describe(const struct options *o, struct abresult_setup *s)
 {
-	static const struct abtext_scale whole = { .unit = 1 };
-	struct abtext_scale bits =
-		abtext_scale(ABRESULT_RATE, (double)o->rate.bps);
 	const char *way = o->reverse       ? ", reverse"
 			  : o->full_duplex ? ", full duplex"
 			  : o->dual        ? ", both ways"
 			  : o->tradeoff    ? ", there and back"
 			  : o->bounces > 0 ? ", round trips"
 					   : "";
-	char number[ABTEXT_BYTES];
-	char rate[2 * ABTEXT_BYTES] = "";
-	char streams[32] = "";
+	char ports[PART_BYTES];
+	char length[PART_BYTES];
+	char rate[PART_BYTES];
+	char streams[PART_BYTES];
 
-	abtext_number(number,
-		      (double)(o->rate.pps > 0 ? o->rate.pps : o->rate.bps),
-		      o->rate.pps > 0 ? &whole : &bits, false);
-	if (o->rate.pps > 0 || o->rate.bps > 0)
-		(void)snprintf(rate, sizeof(rate), ", %s %s", number,
-			       o->rate.pps > 0 ? "pps" : bits.name);
-	if (o->amount_bytes > 0)
-		(void)snprintf(number, sizeof(number), "%" PRIu64 " bytes",
-			       o->amount_bytes);
-	else
-		(void)snprintf(number, sizeof(number), "%.10g s",
-			       (double)o->time_ns / 1e9);
-	if (o->parallel > 1)
-		(void)snprintf(streams, sizeof(streams), ", %u streams",
-			       (unsigned)o->parallel);
-	(void)snprintf(s->test, sizeof(s->test), "%s to %s port %u, %s%s%s%s",
+	describe_ports(o, ports);
+	describe_length(o, length);
+	describe_rate(o, rate);
+	describe_streams(o, streams);
+	(void)snprintf(s->test, sizeof(s->test), "%s to %s %s, %s%s%s%s",
 		       o->udp ? "UDP" : "TCP",
-		       o->hide_ips ? HIDE_NAME : o->host, (unsigned)o->port,
-		       number, rate, streams, way);
+		       o->hide_ips ? HIDE_NAME : o->host, ports, length, rate,
+		       streams, way);
 }
 
 static int set_up(struct experiment *e)
