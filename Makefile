@@ -58,7 +58,8 @@ LINT := $(sort $(wildcard tests/lint/[0-9]*))
 COMPILE = $(CC) $(OUR_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) -pthread $(CFLAGS) $(LDFLAGS)
 # What the scripts below tests/ need to know.
-TEST_ENV = IPERF='$(abspath $(BIN))' RELAY='$(abspath $(RELAY))' \
+# CK_DEFAULT_TIMEOUT: seconds that a unit test may take on a busy machine.
+TEST_ENV = CK_DEFAULT_TIMEOUT=30 IPERF='$(abspath $(BIN))' RELAY='$(abspath $(RELAY))' \
 	CC='$(CC)' LINT_CFLAGS='$(OUR_CFLAGS)' BUILD='$(BUILD)'
 
 all: $(BIN)

@@ -18,6 +18,11 @@
 #define NS_IN_PPM (NSEC_PER_SEC / OPTIONS_PPM_IN_PERCENT)
 #define MAX_LABEL 16
 
+#define WANTED_WIRE_RATE                                                       \
+	"a rate: bits a second with k, m, g, bytes a second with K, M, G"
+#define WANTED_FRAMES                                                          \
+	"FPS:MEAN,STDEV, such as 60:20m,2m: 0.001 to 1000 frames a second"
+
 /* What a refused value is not.  OPT_WHOLE is followed by its range, what has
  * choices by these. */
 static const char *const wanted[] = {
@@ -42,15 +47,13 @@ static const char *const wanted[] = {
 	[OPT_ARM] = "LABEL=COMMAND, with a label of 1 to 16 of a-z 0-9 _.+-",
 	[OPT_FILES] = "a file: its name is empty",
 	[OPT_DSCP] = "a code point: 0 to 63, or a name such as ef or af11",
-	[OPT_WIRE_RATE] = "a rate: bits a second with k, m, g, bytes a second "
-			  "with K, M, G",
+	[OPT_WIRE_RATE] = WANTED_WIRE_RATE,
 	[OPT_EPOCH] = "a Unix time: seconds since 1970, such as 1798761600.5",
 	[OPT_KEY] = "a key of 4 to 128 letters, digits and signs",
 	[OPT_PART] = "a part, such as 0.5: 0.001 to 100",
 	[OPT_LOAD] = "up, down or bidir, or one of them with ,1 to ,64",
 	[OPT_PORTS] = "a port, or FIRST-LAST: ",
-	[OPT_FRAMES] = "FPS:MEAN,STDEV, such as 60:20m,2m: 0.001 to 1000 "
-		       "frames a second",
+	[OPT_FRAMES] = WANTED_FRAMES,
 	[OPT_OLD] = "", /* refuses nothing */
 };
 

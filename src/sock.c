@@ -186,6 +186,7 @@ struct lookup {
 	size_t max;
 	const char *why;
 	int rc;
+	pthread_t thread;
 	int done[2];      /* a pipe: a byte comes when it is done */
 	atomic_bool left; /* by one of two: the other frees it */
 };
@@ -235,18 +236,15 @@ static struct lookup *lookup_new(const char *host)
 /* Starts the thread, which blocks all signals. */
 static int start_lookup(struct lookup *l)
 {
-	pthread_t thread;
 	sigset_t all;
 	sigset_t before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 
-	int rc = pthread_create(&thread, NULL, run_lookup, l);
+	int rc = pthread_create(&l->thread, NULL, run_lookup, l);
 
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc == 0)
-		(void)pthread_detach(thread);
 	return -rc;
 }
 
@@ -282,10 +280,14 @@ int sock_resolve_stop(const char *host, uint16_t port, int family, bool udp,
 	int rc = wait_lookup(l, stop);
 
 	if (rc == 0) {
+		/* it has nothing left to do but to leave */
+		(void)pthread_join(l->thread, NULL);
 		rc = l->rc;
 		if (rc > 0)
 			memcpy(list, l->list, (size_t)rc * sizeof(*list));
 		*why = l->why;
+	} else {
+		(void)pthread_detach(l->thread);
 	}
 	lookup_leave(l);
 	return rc;

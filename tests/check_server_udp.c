@@ -152,9 +152,9 @@ void udp_pause_init(struct udp_pause *p, int fd)
 }
 
 int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a,
-		struct udp_pause *p)
+		struct udp_pause *pause)
 {
-	(void)p;
+	(void)pause;
 	struct sockaddr_in from = { .sin_family = AF_INET,
 				    .sin_port = htons(5001) };
 	const struct step *step = world.next;

@@ -405,9 +405,9 @@ void udp_pause_init(struct udp_pause *p, int fd)
 }
 
 int udp_receive(int fd, uint8_t *buf, size_t size, struct udp_arrival *a,
-		struct udp_pause *p)
+		struct udp_pause *pause)
 {
-	(void)p;
+	(void)pause;
 	uint8_t what = fuzz_byte(&world.in);
 	struct peer_seen *p = &world.peers[what % PEERS];
 	size_t bytes = 0;
