@@ -620,7 +620,7 @@ static void describe(const struct options *o, struct abresult_setup *s)
 	describe_length(o, length);
 	describe_rate(o, rate);
 	describe_streams(o, streams);
-	(void)snprintf(s->test, sizeof(s->test), "%s to %s %s, %s%s%s%s",
+	(void)snprintf(s->test, sizeof(s->test), "%s to %.200s %s, %s%s%s%s",
 		       o->udp ? "UDP" : "TCP",
 		       o->hide_ips ? HIDE_NAME : o->host, ports, length, rate,
 		       streams, way);
