@@ -16,7 +16,7 @@
 
 #define ABRESULT_ARMS_MAX ABPLAN_ARMS_MAX
 #define ABRESULT_LABEL_BYTES 24
-#define ABRESULT_TEST_BYTES 400
+#define ABRESULT_TEST_BYTES 720
 /* Of what --arm-show prints, so much is kept. */
 #define ABRESULT_SHOWN_BYTES 4096
 /* With what chance the noise floor would be found. */
