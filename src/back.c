@@ -64,6 +64,7 @@ static void give_job(struct stream *s, const struct back_job *job)
 		.len_bytes = length(job),
 		.precise = job->precise,
 		.plain = !job->ours,
+		.wished = !job->ours,
 		.shared = !job->connects,
 		.layout =
 			job->layout == WIRE_LEGACY ? WIRE_LEGACY : WIRE_MODERN,

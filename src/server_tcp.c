@@ -311,6 +311,7 @@ static void give_job(struct stream *s, const struct wire_client *header)
 	s->receiver = false;
 	s->job = (struct stream_job){
 		.plain = true,
+		.wished = true,
 		.len_bytes = asked < s->buf_bytes ? asked : s->buf_bytes,
 		.len_asked = header->buflen > 0,
 		.rate.bps = header->has_ext ? header->rate_bps : 0,

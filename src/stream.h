@@ -52,6 +52,7 @@ struct stream_job {
 	bool precise;            /* may spin for true gaps */
 	bool multicast;          /* nobody will answer */
 	bool plain;              /* no client header goes first */
+	bool wished;             /* of a server, to a client without a hello */
 	bool shared;             /* another stream reads the same socket */
 	bool records;            /* TCP: data are records that tell when they
 				    were written, of len_bytes */

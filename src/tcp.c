@@ -106,7 +106,7 @@ static bool drained(struct stream *s)
 static bool is_refused(struct stream *s)
 {
 	/* what comes is the other stream's, or of a client that was asked */
-	if (s->job.shared || (s->job.plain && !s->conn.client))
+	if (s->job.shared || s->job.wished)
 		return false;
 	(void)drained(s);
 	if (s->answer_bytes > 0 && s->refusal.why == POLICY_NONE)
@@ -383,14 +383,12 @@ static void send_digits(struct stream *s)
 /* The client header goes first, as one write, in the place of as many bytes of
  * the input.  Where there are less it has no room, nor where -n is shorter:
  * then the stream is plain data. */
-static void send_header(struct stream *s)
+static void send_counted(struct stream *s)
 {
 	uint8_t header[WIRE_CLIENT_MAX];
 	size_t n = wire_client_encode(header, &s->job.header);
 	bool fits = s->job.amount_bytes == 0 || s->job.amount_bytes >= n;
 
-	if (s->job.plain)
-		return;
 	if (s->input != NULL)
 		fits = fits && await_input(s, n, INT64_MAX) >= n;
 	if (!fits && s->input != NULL)
@@ -405,6 +403,17 @@ static void send_header(struct stream *s)
 		input_take(s->input, n);
 	counter_add(&s->io.bytes, n);
 	counter_add(&s->io.calls, 1);
+}
+
+/* That of 2.0 stands before the data and is no part of them at either end. */
+static void send_header(struct stream *s)
+{
+	if (s->job.plain)
+		return;
+	if (s->job.header.has_ext)
+		send_counted(s);
+	else
+		tcp_ask(s);
 }
 
 /* How much of the amount and of the input is left to write, as far as that is
@@ -626,6 +635,15 @@ static bool peer_ended(struct stream *s, bool acked)
 	return acked || platform_unacked(s->fd, &unacked) < 0;
 }
 
+/* A peer that sends no more may still take what is on its way to it. */
+static bool is_taking(const struct stream *s)
+{
+	uint64_t unacked = 0;
+
+	return s->error == 0 && platform_unacked(s->fd, &unacked) == 0 &&
+	       unacked > 0;
+}
+
 void tcp_finish(struct stream *s)
 {
 	int64_t begun_ns = clock_ns();
@@ -647,7 +665,8 @@ void tcp_finish(struct stream *s)
 			acked_ns = now_ns;
 		if (unacked != before)
 			progress_ns = now_ns;
-		ended = peer_ended(s, acked_ns != 0);
+		ended = peer_ended(s, acked_ns != 0) &&
+			(acked_ns != 0 || !is_taking(s));
 		if (ended)
 			break;
 		clock_sleep_until(now_ns + step_ns);

@@ -245,7 +245,7 @@ static void note_refusal(struct stream *s, int64_t now_ns)
 		s->refused_ns = now_ns;
 	since_ns = now_ns - s->refused_ns;
 	/* a client that a server sends to may still be about to listen */
-	if (s->job.plain && !s->conn.client && since_ns < UDP_REFUSED_ALONE_NS)
+	if (s->job.wished && since_ns < UDP_REFUSED_ALONE_NS)
 		return;
 	if (since_ns >= UDP_REFUSED_NS ||
 	    (s->refusals >= UDP_REFUSED_FEW && since_ns >= UDP_REFUSED_FEW_NS))
