@@ -1465,6 +1465,17 @@ static const char *const iperf_2_names[] = {
 	"udp-histograms",
 	"permit-key",
 	"permit-key-timeout",
+	"burst-period",
+	"burst-size",
+	"connect-only",
+	"isochronous",
+	"near-congestion",
+	"working-load",
+	"bounceback-txdelay",
+	"no-connect-sync",
+	"tcp-quickack",
+	"tcp-tx-delay",
+	"tcp-write-prefetch",
 };
 
 START_TEST(knows_every_name_of_iperf_2)
