@@ -19,7 +19,7 @@ static void setup(void)
 
 START_TEST(rows_have_their_own_extremes)
 {
-	struct stats_snap a, b, row;
+	struct stats_snap a = { 0 }, b = { 0 }, row;
 
 	series_add(&s, 30 * US);
 	series_add(&s, 10 * US);
@@ -118,7 +118,7 @@ static void *add_many(void *arg)
 /* Whenever the rows end, each value is within the extremes of some row. */
 START_TEST(cuts_lose_no_extreme)
 {
-	struct stats_snap before = { 0 }, now, row;
+	struct stats_snap before = { 0 }, now = { 0 }, row;
 	int64_t highest = 0;
 	pthread_t thread;
 
