@@ -124,12 +124,15 @@ static bool is_name(const char *text, size_t at, const char *name,
 {
 	static const char inside[] = "0123456789abcdefghijklmnopqrstuvwxyz"
 				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-";
-	char before = at > 0 ? text[at - 1] : ' ';
-	char after;
+	char before = ' ';
+	char after = ' ';
 
 	if (length == 0 || strncmp(text + at, name, length) != 0)
 		return false;
-	after = text[at + length] != '\0' ? text[at + length] : ' ';
+	if (at > 0)
+		before = text[at - 1];
+	if (text[at + length] != '\0')
+		after = text[at + length];
 	return strchr(inside, before) == NULL && strchr(inside, after) == NULL;
 }
 

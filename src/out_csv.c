@@ -81,7 +81,7 @@ static void time_text(char *buf, size_t size, int64_t wall_ns,
 	time_t sec = (time_t)(wall_ns / 1000000000);
 	int us = (int)(wall_ns % 1000000000 / 1000);
 	char day[64] = "";
-	struct tm tm;
+	struct tm tm = { 0 };
 
 	if ((style->utc ? gmtime_r : localtime_r)(&sec, &tm) != NULL)
 		strftime(day, sizeof(day),

@@ -383,7 +383,7 @@ static void add_date(struct text *t, const struct out *o, int64_t wall_ns)
 	time_t sec = (time_t)(wall_ns / 1000000000);
 	int ms = (int)(wall_ns % 1000000000 / 1000000);
 	char day[32], zone[16];
-	struct tm tm;
+	struct tm tm = { 0 };
 
 	if (wall_ns <= 0 ||
 	    (o->style.utc ? gmtime_r : localtime_r)(&sec, &tm) == NULL)

@@ -30,7 +30,7 @@
 /* A receiver of more than this is woken rarely: when so many bytes wait, or
  * after so long.  Both ends then spend less on waking up. */
 #define RARE_BYTES_PER_S 125000000
-#define RARE_BYTES (512u * 1024)
+#define RARE_BYTES UINT64_C(524288)
 #define RARE_MS 1
 /* No larger a part of its buffer waits: the rest is the window that the sender
  * has meanwhile. */
@@ -796,7 +796,7 @@ static void see_rate(struct stream *s, struct waking *w, int64_t now_ns)
 	if ((double)(bytes - w->then_bytes) * 1e9 / (double)span_ns >=
 	    RARE_BYTES_PER_S) {
 		room = sock_window(s->fd, false) / RARE_PART;
-		least = room < RARE_BYTES ? (uint32_t)room : RARE_BYTES;
+		least = (uint32_t)(room < RARE_BYTES ? room : RARE_BYTES);
 	}
 	if (least != w->least && platform_receive_least(s->fd, least) == 0)
 		w->least = least;

@@ -28,7 +28,7 @@
 #define NAP_FEW 2
 #define NAP_FEW_TIMES 20
 /* It holds what arrives meanwhile, at a million datagrams a second and more. */
-#define NAP_BUFFER_BYTES (1024 * 1024)
+#define NAP_BUFFER_BYTES UINT64_C(1048576)
 /* Modern clients keep everything below this offset zero. */
 #define ZERO_BYTES 160
 /* Digits in the place of a header, so many of them, are told from one. */

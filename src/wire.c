@@ -402,7 +402,8 @@ static size_t put_key(uint8_t *p, size_t bytes, const char *key)
 	put32(p + CLIENT_FLAGS,
 	      flags | WIRE_KEY | WIRE_LEN | (uint32_t)(bytes + 2) << 1);
 	put16(p + bytes, (uint16_t)length);
-	memcpy(p + bytes + 2, key, length);
+	for (size_t i = 0; i < length; i++)
+		p[bytes + 2 + i] = (uint8_t)key[i];
 	return bytes + 2 + length;
 }
 
